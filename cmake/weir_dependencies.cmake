@@ -1,0 +1,27 @@
+# Third-party targets. MLX comes from the wheel that scripts/setup installs into .venv.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(fmt REQUIRED)
+find_package(GTest REQUIRED)
+include(GoogleTest)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
+find_package(Boost 1.81 REQUIRED)
+
+file(GLOB weir_mlx_roots ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/mlx)
+set(MLX_ROOT "${weir_mlx_roots}" CACHE PATH "Folder of the MLX wheel (holds lib, include and share)")
+if(NOT EXISTS "${MLX_ROOT}/share/cmake/MLX")
+  message(FATAL_ERROR "MLX not found in '${MLX_ROOT}': run scripts/setup first, or set MLX_ROOT to the wheel's mlx folder")
+endif()
+find_package(MLX CONFIG REQUIRED PATHS ${MLX_ROOT}/share/cmake/MLX NO_DEFAULT_PATH)
+
+# OpenBLAS stands before MLX on every link line, so that it answers MLX's BLAS calls.
+add_library(weir_mlx INTERFACE)
+target_link_libraries(weir_mlx INTERFACE "-Wl,--push-state,--no-as-needed" PkgConfig::OPENBLAS "-Wl,--pop-state" mlx)
+target_include_directories(weir_mlx SYSTEM INTERFACE ${MLX_ROOT}/include)
