@@ -1,0 +1,29 @@
+#include "limits/backend_rules.h"
+
+namespace weir::limits {
+namespace {
+
+// MLX 0.32.4. The memory limit's default is 0.8 of the host's RAM, whatever a cgroup says.
+constexpr BackendRules kBackends[] = {
+    {"mlx-cpu", "bounds freed buffers kept for reuse; 0 keeps none; lowering it frees the surplus at once",
+     "on this backend MLX's own memory limit refuses nothing: it only makes eval wait", 33'554'432, 8},
+};
+
+}  // namespace
+
+std::optional<std::int64_t> BackendRules::default_bytes(Knob knob,
+                                                        std::optional<std::int64_t> total_bytes) const {
+  if (knob == Knob::kCacheLimit) return default_cache_limit_bytes;
+  if (!total_bytes) return std::nullopt;
+  return *total_bytes / 10 * default_memory_tenths + *total_bytes % 10 * default_memory_tenths / 10;
+}
+
+std::span<const BackendRules> backend_rules() noexcept {
+  return kBackends;
+}
+
+const BackendRules& mlx_cpu_rules() noexcept {
+  return kBackends[0];
+}
+
+}  // namespace weir::limits
