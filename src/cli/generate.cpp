@@ -1,0 +1,247 @@
+#include "cli/generate.h"
+
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/byte_text.h"
+#include "cli/limit_flags.h"
+#include "cli/loaded_model.h"
+#include "ledger/faults.h"
+#include "ledger/layers_json.h"
+#include "ledger/peak.h"
+#include "limits/setting_json.h"
+#include "llm/models.h"
+#include "llm/text_run.h"
+
+namespace weir::cli {
+namespace {
+
+struct Options {
+  std::optional<std::string> model;
+  std::optional<std::string> prompt;
+  std::optional<std::int64_t> tokens, top_k, seed, chunk;
+  std::optional<double> temperature, top_p, min_p;
+  std::vector<std::string> stops;
+  LimitFlags limits;
+  bool raw = false, ignore_eos = false, json = false;
+};
+
+/// What one run measured, beside its text.
+struct Measurement {
+  llm::TextResult run;
+  ledger::PeakFootprint peak;
+  ledger::Layers layers;
+  govern::Counters counters;
+  std::int64_t page_faults = 0;
+};
+
+Result<int> whole(const char* flag, const std::optional<std::int64_t>& value, int absent, int least) {
+  if (!value) return absent;
+  if (*value < least || *value > std::numeric_limits<int>::max())
+    return fail(ErrorKind::kUsage, flag, fmt::format("must be {} or more: {}", least, *value));
+  return static_cast<int>(*value);
+}
+
+Result<std::string> prompt_text(const Options& options) {
+  if (!options.prompt)
+    return fail(ErrorKind::kUsage, "--prompt", "is missing; for example -p \"Hello\", or -p - for stdin");
+  if (*options.prompt != "-") return *options.prompt;
+  std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
+  if (text.empty())
+    return fail(ErrorKind::kUsage, "--prompt", "stdin is empty; -p - reads the prompt from there");
+  return text;
+}
+
+Result<llm::TextRequest> text_request(const Options& options) {
+  llm::TextRequest request;
+  auto prompt = prompt_text(options);
+  if (!prompt) return tl::unexpected(prompt.error());
+  request.prompt = std::move(*prompt);
+  request.raw = options.raw;
+  request.stops = options.stops;
+  const auto tokens = whole("-n", options.tokens, 256, 1);
+  const auto top_k = whole("--top-k", options.top_k, 0, 0);
+  const auto chunk = whole("--chunk", options.chunk, llm::kDefaultChunkTokens, 1);
+  for (const auto* number : {&tokens, &top_k, &chunk})
+    if (!*number) return tl::unexpected(number->error());
+  if (options.seed && *options.seed < 0)
+    return fail(ErrorKind::kUsage, "--seed", fmt::format("must be 0 or more: {}", *options.seed));
+  for (const std::string& stop : options.stops)
+    if (stop.empty())
+      return fail(ErrorKind::kUsage, "--stop", "is empty; name the text that ends the answer");
+  request.engine.max_tokens = *tokens;
+  request.engine.chunk_tokens = *chunk;
+  request.engine.ignore_eos = options.ignore_eos;
+  request.engine.sampling = {options.temperature.value_or(0), *top_k, options.top_p.value_or(1),
+                             options.min_p.value_or(0), static_cast<std::uint64_t>(options.seed.value_or(0))};
+  if (auto valid = llm::validate(request.engine.sampling); !valid) return tl::unexpected(valid.error());
+  return request;
+}
+
+std::optional<double> rate(int tokens, double seconds) {
+  if (tokens < 1 || seconds <= 0) return std::nullopt;
+  return tokens / seconds;
+}
+
+std::optional<double> prefill_rate(const llm::TextResult& run) {
+  return rate(run.engine.drawn_tokens > 0 ? run.prompt_tokens : 0, run.engine.prefill_seconds);
+}
+
+std::optional<double> decode_rate(const llm::TextResult& run) {
+  return rate(run.engine.drawn_tokens - 1, run.engine.decode_seconds);
+}
+
+nlohmann::json or_null(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nullptr;
+}
+
+std::string as_json(const Measurement& measured, const limits::Resolved& limits) {
+  const nlohmann::json json = {
+      {"text", measured.run.text},
+      {"prompt_tokens", measured.run.prompt_tokens},
+      {"generated_tokens", measured.run.engine.drawn_tokens},
+      {"finish_reason", measured.run.engine.finish_reason},
+      {"prefill_tokens_per_second", or_null(prefill_rate(measured.run))},
+      {"decode_tokens_per_second", or_null(decode_rate(measured.run))},
+      {"footprint_peak_bytes", measured.peak.high_bytes},
+      {"footprint_peak_low_bytes", measured.peak.low_bytes},
+      {"footprint_peak_source", measured.peak.source},
+      {"live_peak_bytes", measured.counters.live_peak_bytes},
+      {"retained_peak_bytes", measured.counters.retained_peak_bytes},
+      {"retained_bytes", measured.counters.retained_bytes},
+      {"page_faults", measured.page_faults},
+      {"limits", limits::to_json(limits)},
+      {"layers", ledger::to_json(measured.layers)},
+      {"library", library_name()},
+      {"blas", blas_name()},
+  };
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string speed_text(const std::optional<double>& rate) {
+  return rate ? fmt::format("{:.1f} tok/s", *rate) : "-";
+}
+
+std::string bytes_text(const ledger::Bytes& bytes) {
+  return bytes ? short_bytes(*bytes) : "unknown";
+}
+
+void note_statistics(const Invocation& invocation, const Measurement& measured) {
+  const auto& run = measured.run;
+  const auto& layers = measured.layers;
+  note(invocation, fmt::format("prompt {} tokens, {} · generated {} tokens, {} · finish reason {}",
+                               run.prompt_tokens, speed_text(prefill_rate(run)), run.engine.drawn_tokens,
+                               speed_text(decode_rate(run)), run.engine.finish_reason));
+  note(invocation, fmt::format("footprint peak {} to {} ({}) · live peak {} · page faults {}",
+                               short_bytes(measured.peak.low_bytes), short_bytes(measured.peak.high_bytes),
+                               measured.peak.source, short_bytes(measured.counters.live_peak_bytes),
+                               with_commas(measured.page_faults)));
+  note(invocation,
+       fmt::format(
+           "footprint {} = live {} + retained {} + heap idle {} + identified {} + unexplained {}; file {}",
+           bytes_text(layers.footprint), bytes_text(layers.live), bytes_text(layers.retained),
+           bytes_text(layers.heap_idle), bytes_text(layers.identified), bytes_text(layers.unexplained),
+           bytes_text(layers.file)));
+}
+
+Result<Measurement> measure(llm::Engine& engine, const llm::TextRequest& request, bool stream) {
+  Measurement measured;
+  engine.governor().reset_peaks();
+  auto peak = ledger::PeakMeter::start(ledger::FileMappings::kStay);
+  const ledger::Faults before = ledger::own_faults();
+  auto run = llm::run_text(engine, request, [&](std::string_view piece) {
+    if (!stream) return;
+    print_result(piece);
+    std::fflush(stdout);
+  });
+  if (!run) return tl::unexpected(run.error());
+  const ledger::Faults after = ledger::own_faults();
+  measured.page_faults = after.minor + after.major - before.minor - before.major;
+  measured.run = std::move(*run);
+  measured.counters = engine.governor().sample();
+  measured.peak = peak.read();
+  auto layers = engine.layers();
+  if (!layers) return tl::unexpected(layers.error());
+  measured.layers = std::move(*layers);
+  return measured;
+}
+
+Result<limits::Resolved> resolved_limits(const Options& options, const std::string& model,
+                                         const LimitsHooks& hooks) {
+  auto path = llm::find_model(model);
+  if (!path) return tl::unexpected(path.error());
+  limits::Inputs inputs = limit_inputs(options.limits, *path);
+  if (hooks.auto_answer) inputs.auto_answer = [&] { return hooks.auto_answer(model); };
+  auto resolved = limits::resolve(inputs);
+  if (!resolved) return resolved;
+  if (auto kept = govern::require_enforceable(*resolved); !kept) return tl::unexpected(kept.error());
+  return resolved;
+}
+
+Result<int> run_generate(const Options& options, const LimitsHooks& hooks, const Invocation& invocation) {
+  const std::string name = options.model.value_or(std::string(llm::kDefaultModel));
+  const auto limits = resolved_limits(options, name, hooks);
+  if (!limits) return tl::unexpected(limits.error());
+  auto request = text_request(options);
+  if (!request) return tl::unexpected(request.error());
+  auto model = load_model(invocation, name);
+  if (!model) return tl::unexpected(model.error());
+  note_warnings(invocation, limits->warnings);
+  apply_limits(invocation, *model->governor, *limits);
+  const auto measured = measure(*model->engine, *request, !options.json);
+  if (!measured) return tl::unexpected(measured.error());
+  print_result(options.json ? as_json(*measured, *limits) : "\n");
+  std::fflush(stdout);
+  if (!options.json) note_statistics(invocation, *measured);
+  return 0;
+}
+
+std::vector<Flag> generate_flags(Options& options) {
+  std::vector<Flag> flags = {
+      {"-p,--prompt", "TEXT", "What to say to the model; - reads it from stdin", &options.prompt},
+      {"-n,--tokens", "N", "Most tokens to generate (256)", &options.tokens},
+      {"--raw", "", "Send the prompt as it is, without the model's chat template", &options.raw},
+      {"--ignore-eos", "", "Go on after the end of the sequence, up to -n tokens", &options.ignore_eos},
+      {"--temperature", "T", "0 draws the most likely token (0)", &options.temperature},
+      {"--top-k", "K", "Draw among the K likeliest tokens; 0: all (0)", &options.top_k},
+      {"--top-p", "P", "Draw among the likeliest tokens that hold this mass (1)", &options.top_p},
+      {"--min-p", "P", "Drop tokens below this share of the likeliest (0)", &options.min_p},
+      {"--seed", "S", "Seed of the draw (0)", &options.seed},
+      {"--stop", "TEXT", "End the answer before this text; may be given more than once", &options.stops},
+      {"--chunk", "N", "Prompt tokens in one step (512)", &options.chunk},
+  };
+  for (Flag& flag : limit_flags(options.limits))
+    flags.push_back(std::move(flag));
+  flags.push_back({"--json", "", "Print one JSON object instead of the text", &options.json});
+  return flags;
+}
+
+}  // namespace
+
+Subcommand generate_subcommand(LimitsHooks hooks) {
+  const auto options = std::make_shared<Options>();
+  Subcommand subcommand;
+  subcommand.name = "generate";
+  subcommand.summary = "Run a model once: text, speeds, and where every byte is";
+  subcommand.example =
+      "  weir generate smollm2 -p \"What is the capital of France?\" -n 24\n"
+      "  weir generate model.gguf -p - --cache-limit 64MiB --json < prompt.txt";
+  subcommand.positionals = {{"MODEL",
+                             "A known name (smollm2) or the path of a GGUF file",
+                             &options->model,
+                             false,
+                             {std::string(llm::kDefaultModel)}}};
+  subcommand.flags = generate_flags(*options);
+  subcommand.run = [options, hooks = std::move(hooks)](const Invocation& invocation) {
+    return run_generate(*options, hooks, invocation);
+  };
+  return subcommand;
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,98 @@
+#include "cli/limits.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/limit_flags.h"
+#include "limits/setting_json.h"
+#include "llm/models.h"
+
+namespace weir::cli {
+namespace {
+
+struct Options {
+  std::optional<std::string> model;
+  LimitFlags limits;
+  bool json = false;
+};
+
+std::string table(const limits::Resolved& resolved, const limits::BackendRules& backend) {
+  struct Row {
+    std::string knob, value, source, rules;
+  };
+  std::vector<Row> rows = {{"knob", "value", "source", fmt::format("on {}", backend.name)}};
+  for (const limits::Knob knob : {limits::Knob::kCacheLimit, limits::Knob::kMemoryLimit}) {
+    const auto& setting = knob == limits::Knob::kCacheLimit ? resolved.cache_limit : resolved.memory_limit;
+    rows.push_back(
+        {limits::knob_names(knob).name, limits::echo_value(setting), setting.source, setting.rules});
+  }
+  std::size_t knob = 0, value = 0, source = 0;
+  for (const Row& row : rows) {
+    knob = std::max(knob, row.knob.size());
+    value = std::max(value, row.value.size());
+    source = std::max(source, row.source.size());
+  }
+  std::string out;
+  for (const Row& row : rows) {
+    out += fmt::format("{:<{}}  {:<{}}  {:<{}}  {}\n", row.knob, knob, row.value, value, row.source, source,
+                       row.rules);
+  }
+  return out;
+}
+
+Result<int> run_limits(const Options& options, const LimitsHooks& hooks, const Invocation& invocation) {
+  const std::string model = options.model.value_or(std::string(llm::kDefaultModel));
+  std::optional<std::filesystem::path> file;
+  if (options.model) {
+    auto found = llm::find_model(model);
+    if (!found) return tl::unexpected(std::move(found.error()));
+    file = std::move(*found);
+  }
+  limits::Inputs inputs = limit_inputs(options.limits, file);
+  if (hooks.auto_answer) inputs.auto_answer = [&] { return hooks.auto_answer(model); };
+  const auto resolved = limits::resolve(inputs);
+  if (!resolved) return tl::unexpected(resolved.error());
+  const auto curve = hooks.stored_curve ? hooks.stored_curve(model) : std::vector<std::string>{};
+  note_warnings(invocation, resolved->warnings);
+  if (options.json) {
+    nlohmann::json json = limits::to_json(*resolved);
+    json["backend"] = inputs.backend->name;
+    json["model"] = options.model ? nlohmann::json(model) : nlohmann::json(nullptr);
+    json["stored_curve"] = curve;
+    print_result(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    return 0;
+  }
+  std::string out = table(*resolved, *inputs.backend);
+  if (!curve.empty()) out += "\n";
+  for (const std::string& line : curve)
+    out += line + "\n";
+  print_result(out);
+  return 0;
+}
+
+}  // namespace
+
+Subcommand limits_subcommand(LimitsHooks hooks) {
+  const auto options = std::make_shared<Options>();
+  Subcommand subcommand;
+  subcommand.name = "limits";
+  subcommand.summary = "Every knob: the value the next run would get, its source, and what it rules here";
+  subcommand.example =
+      "  weir limits smollm2 --cache-limit 64MiB\n  WEIR_CACHE_LIMIT=10%free weir limits --json";
+  subcommand.positionals = {{"MODEL",
+                             "A known name or a GGUF file: what %model and auto are about",
+                             &options->model,
+                             false,
+                             {std::string(llm::kDefaultModel)}}};
+  subcommand.flags = limit_flags(options->limits);
+  subcommand.flags.push_back({"--json", "", "Print JSON", &options->json});
+  subcommand.run = [options, hooks = std::move(hooks)](const Invocation& invocation) {
+    return run_limits(*options, hooks, invocation);
+  };
+  return subcommand;
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "cli/subcommand.h"
+#include "govern/governor.h"
+#include "limits/setting.h"
+#include "llm/engine.h"
+
+namespace weir::cli {
+
+/// A model, resident in this process, with the governor that owns its limits. Belongs to the thread that
+/// loaded it.
+struct LoadedModel {
+  std::filesystem::path path;
+  std::unique_ptr<govern::Governor> governor;
+  std::unique_ptr<llm::Engine> engine;
+};
+
+/// Picks the BLAS kernel (may execute this process anew, so nothing must have been done yet), says which BLAS
+/// answers, and loads the weights.
+[[nodiscard]] Result<LoadedModel> load_model(const Invocation& invocation, const std::string& name_or_path);
+
+/// Sets the limits now that the weights are resident, and says previous value, new value and bytes trimmed.
+void apply_limits(const Invocation& invocation, govern::Governor& governor, const limits::Resolved& limits);
+
+/// "mlx 0.32.4".
+[[nodiscard]] std::string library_name();
+/// The BLAS that answers, with its kernel and threads, in one line.
+[[nodiscard]] std::string blas_name();
+
+}  // namespace weir::cli
