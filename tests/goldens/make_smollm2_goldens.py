@@ -53,13 +53,7 @@ PASSAGES = [
     ("prose",
      "The lighthouse keeper counted the boats as they came home, one lamp after another, until the "
      "harbour looked like a handful of stars dropped on black glass. She wrote the number in her "
-     "book, closed the shutters against the wind, and put the kettle on. Nobody had been lost "
-     "tonight, and that was the only news worth keeping.", False),
-    ("expository",
-     "A weir is a low wall built across a river. It raises the water level upstream and lets the "
-     "surplus spill over its crest, so the flow can be measured from the depth of the water alone. "
-     "Because the relation between depth and flow is well known, engineers still use weirs to gauge "
-     "small streams.", False),
+     "book, closed the shutters against the wind, and put the kettle on.", False),
     ("dialogue",
      "\"You're late,\" said Tom.\n\"I'm not; the clock's fast. They've all told you so, and you'd "
      "know it if you'd looked.\"\n\"Then we'll wait,\" he said. \"Don't touch anything, it isn't "
@@ -80,7 +74,7 @@ PASSAGES = [
      "playa con los niños, ¿verdad? Die Brücke über den Fluß wurde im Frühling größer gebaut.",
      False),
     ("scripts",
-     "Добрый вечер, друзья. 今日は天気がいいです。 나는 물을 마신다. Καλημέρα κόσμε! "
+     "Добрый вечер, друзья. 今日は天気がいいです。 나는 물. Καλημέρα κόσμε! "
      "naïve café — “quoted” … 🙂👍🏽\n", False),
     ("list",
      "Steps to bake bread:\n\n1. Mix flour, water, salt and yeast.\n2. Knead for ten minutes.\n3. "
@@ -118,6 +112,7 @@ TOKENIZER_CASES = [
     ("\u00a0nbsp\u3000ideographic\u2003em", False),
     ("e\u0301 combining vs é", False),
     ("👩‍👩‍👧 family", False),
+    ("a\x04b\x16c \U00100000 \U000e0001", False),  # bytes 04, 16: not in the vocabulary, dropped
     ("हिन्दी में ٣ العربية", False),
     ("<|im_start|>user\nhi<|im_end|>", True),
     ("<|im_start|>user\nhi<|im_end|>", False),

@@ -1,0 +1,70 @@
+"""What `weir price` refuses, before any work."""
+
+import os
+import pathlib
+import unittest
+
+from pricing import FAKE, WEIR, PricingTest
+
+
+class Refusals(PricingTest):
+    def refused(self, code, *words, says=(), **options):
+        run = self.price(*words, **options)
+        self.assertEqual(run.returncode, code, run.stderr)
+        for text in says:
+            self.assertIn(text, run.stderr)
+        self.assertEqual(run.stdout, "")
+        self.assertFalse((self.root / "starts").exists(), "a worker was started")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_words_that_are_wrong_are_64(self):
+        for words, says in (
+            (("--limits", "abc"), "--limits"),
+            (("--limits", "64MiB,67108864"), "64 MiB"),
+            (("--limits", "unlimited"), "nothing to compare"),
+            (("--limits", ""), "--limits"),
+            (("--baseline", "-1"), "--baseline"),
+            (("--arms", "cuda:0"), "--arms"),
+            (("--quick", "--decide", "5"), "--quick"),
+            (("--decide", "0"), "--decide"),
+            (("--seed", "x"), "--seed"),
+            (("--workload", "no-such-cell"), "churn"),
+            (("--", "python", "x.py"), "not accepted"),
+        ):
+            with self.subTest(words=words):
+                self.refused(64, *words, says=[says])
+
+    def test_an_allocator_of_a_pool_is_69(self):
+        self.refused(69, "--arms", "mlx:0,weir:64MiB", says=["this build has no pool"])
+
+    def test_a_model_that_is_not_there_is_69(self):
+        run = self.price("no-such-model.gguf", worker=WEIR)
+        self.assertEqual(run.returncode, 69, run.stderr)
+
+    def test_a_worker_that_is_not_there_is_69(self):
+        self.refused(69, worker="/no/such/worker", says=["/no/such/worker"])
+
+    def test_a_bad_limit_in_the_environment_is_64(self):
+        self.refused(64, says=["WEIR_CACHE_LIMIT", "8G B"], WEIR_CACHE_LIMIT="8G B")
+
+    def test_a_state_folder_that_cannot_be_made_is_69(self):
+        blocked = self.root / "blocked"
+        blocked.write_text("a file, no folder", encoding="ascii")
+        self.refused(69, says=["WEIR_STATE_DIR"], WEIR_STATE_DIR=str(blocked / "state"))
+
+    def test_a_report_that_cannot_be_written_is_refused(self):
+        self.refused(69, "-o", str(self.root / "none" / "x.md"), says=["-o FILE"])
+        self.refused(64, "-o", "/dev/null", says=["not a regular file"])
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
+
+    @unittest.skipUnless(os.path.exists("/dev/full") and FAKE, "needs /dev/full")
+    def test_a_result_that_cannot_be_printed_is_no_result(self):
+        import subprocess
+        with open("/dev/full", "w", encoding="ascii") as full:
+            run = subprocess.run(self.command("--limits", "64MiB", "--quick", "--quiet"), env=self.environment(),
+                                 cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(run.returncode, 75, run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
