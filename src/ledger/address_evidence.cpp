@@ -1,0 +1,75 @@
+#include <link.h>
+#include <pthread.h>
+#include <unistd.h>
+#include <charconv>
+#include <filesystem>
+
+#include "base/file.h"
+#include "ledger/process_parts.h"
+
+namespace weir::ledger {
+namespace {
+
+int add_segments(dl_phdr_info* info, std::size_t, void* out) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD) continue;
+    const std::uint64_t start = info->dlpi_addr + header.p_vaddr;
+    const std::uint64_t end = start + header.p_memsz;
+    static_cast<std::vector<AddressRange>*>(out)->push_back(
+        {start / page * page, (end + page - 1) / page * page});
+  }
+  return 0;
+}
+
+std::uint64_t default_stack_bytes() {
+  pthread_attr_t attributes;
+  if (::pthread_getattr_default_np(&attributes) != 0) return 0;
+  std::size_t size = 0;
+  ::pthread_attr_getstacksize(&attributes, &size);
+  ::pthread_attr_destroy(&attributes);
+  return size;
+}
+
+std::vector<std::uint64_t> stack_pointers() {
+  std::vector<std::uint64_t> pointers{reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))};
+  std::error_code
+      ignored;  // threads come and go, and the file may be forbidden: what is not read is not counted
+  for (std::filesystem::directory_iterator task("/proc/self/task", ignored), end; !ignored && task != end;
+       task.increment(ignored)) {
+    const Result<std::string> text = read_text(task->path() / "syscall", 4096);
+    if (!text) continue;
+    if (const auto pointer = parse_stack_pointer(*text)) pointers.push_back(*pointer);
+  }
+  return pointers;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_stack_pointer(std::string_view text) {
+  // "<call> <six arguments> <stack pointer> <program counter>", or "-1 <stack pointer> <program counter>"
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
+    text.remove_suffix(1);
+  const std::size_t counter = text.rfind(' ');
+  if (counter == std::string_view::npos) return std::nullopt;
+  text = text.substr(0, counter);
+  const std::size_t before = text.rfind(' ');
+  if (before == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(before + 1);
+  if (!text.starts_with("0x")) return std::nullopt;
+  std::uint64_t pointer = 0;
+  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), pointer, 16);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return pointer;
+}
+
+AddressEvidence own_address_evidence() {
+  AddressEvidence evidence;
+  ::dl_iterate_phdr(add_segments, &evidence.objects);
+  evidence.stack_pointers = stack_pointers();
+  evidence.largest_stack_bytes = default_stack_bytes();
+  return evidence;
+}
+
+}  // namespace weir::ledger

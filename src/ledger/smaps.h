@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace weir::ledger {
+
+/// One mapping of /proc/PID/smaps; sizes in bytes. A line that the kernel does not print counts 0.
+struct Mapping {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  std::string permissions;  ///< "rw-p"
+  std::uint64_t inode = 0;  ///< 0: no file behind it.
+  std::string name;         ///< A path, "[heap]", "[stack]", "[anon:…]", or "" .
+  std::int64_t resident = 0;
+  std::int64_t anonymous = 0;
+  std::int64_t private_dirty = 0;
+  std::int64_t swap = 0;
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return end - start; }
+  [[nodiscard]] bool is_private() const noexcept { return permissions[3] == 'p'; }
+  [[nodiscard]] bool is_unnamed() const noexcept { return inode == 0 && name.empty(); }
+  /// What this mapping adds to RssAnon + VmSwap.
+  [[nodiscard]] std::int64_t held() const noexcept { return is_private() ? anonymous + swap : 0; }
+};
+
+/// All mappings in the order of the text. Unknown keys are skipped, because kernels add some; a line that is
+/// neither a mapping nor "Key: …" is kBadData with its line number. An empty text is an empty list. Pure.
+[[nodiscard]] Result<std::vector<Mapping>> parse_smaps(std::string_view text);
+
+}  // namespace weir::ledger
