@@ -7,13 +7,16 @@
 namespace weir {
 
 std::string with_commas(std::int64_t number) {
-  std::string digits = fmt::format("{}", number < 0 ? 0 - static_cast<std::uint64_t>(number)
-                                                    : static_cast<std::uint64_t>(number));
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
+  std::string digits = fmt::format(
+      "{}", number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number));
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(at, ",");
   return number < 0 ? "-" + digits : digits;
 }
 
-std::string exact_bytes(std::int64_t bytes) { return with_commas(bytes) + (bytes == 1 ? " byte" : " bytes"); }
+std::string exact_bytes(std::int64_t bytes) {
+  return with_commas(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
 
 std::string short_bytes(std::int64_t bytes) {
   static constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};

@@ -1,16 +1,16 @@
 #include "base/child_process.h"
 
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <thread>
 
 #include "base/file.h"
 #include "base/interrupt.h"
@@ -23,7 +23,8 @@ constexpr std::size_t kLongestLineBytes = 16u << 20;
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> out;
-  for (const auto& word : words) out.push_back(const_cast<char*>(word.c_str()));
+  for (const auto& word : words)
+    out.push_back(const_cast<char*>(word.c_str()));
   out.push_back(nullptr);
   return out;
 }
@@ -67,7 +68,8 @@ Result<ChildProcess> ChildProcess::start(const ChildSpec& spec) {
   const pid_t pid = ::fork();
   if (pid < 0) return tl::unexpected(system_error(program, "start", errno));
   if (pid == 0)
-    become(argv.data(), spec.environment ? environment.data() : nullptr, theirs.get(), error_write.get(), parent);
+    become(argv.data(), spec.environment ? environment.data() : nullptr, theirs.get(), error_write.get(),
+           parent);
   theirs.reset();
   error_write.reset();
   int code = 0;
@@ -120,7 +122,8 @@ Result<std::optional<std::string>> ChildProcess::read_line(std::chrono::millisec
     searched = pending_.size();
     if (searched > kLongestLineBytes) return fail(ErrorKind::kBadData, where, "sent a line over 16 MiB");
     if (interrupt_requested()) return fail(ErrorKind::kEnvironment, where, "interrupted while waiting");
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
     if (left.count() <= 0) return fail(ErrorKind::kEnvironment, where, "did not answer in time");
     pollfd poll{from_child_.get(), POLLIN, 0};
     const int ready = ::poll(&poll, 1, static_cast<int>(std::min<long long>(left.count(), 200)));
@@ -151,6 +154,8 @@ ChildExit ChildProcess::finish(std::chrono::milliseconds limit) {
   return *exit_;
 }
 
-std::string own_executable() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+std::string own_executable() {
+  return std::filesystem::read_symlink("/proc/self/exe").string();
+}
 
 }  // namespace weir

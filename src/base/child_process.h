@@ -1,9 +1,9 @@
 #pragma once
 
+#include <sys/types.h>
 #include <chrono>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "base/error.h"
@@ -36,8 +36,9 @@ class ChildProcess {
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   /// Writes the line and a newline. A child that has closed its stdin is kEnvironment; never raises SIGPIPE.
   [[nodiscard]] Result<void> write_line(std::string_view line);
-  /// The next line without its newline; nullopt at the end of the stream. Waits at most `limit`, then kEnvironment.
-  /// A line over 16 MiB is kBadData. Returns early with kEnvironment when an interrupt was asked for (interrupt.h).
+  /// The next line without its newline; nullopt at the end of the stream. Waits at most `limit`, then
+  /// kEnvironment. A line over 16 MiB is kBadData. Returns early with kEnvironment when an interrupt was
+  /// asked for (interrupt.h).
   [[nodiscard]] Result<std::optional<std::string>> read_line(std::chrono::milliseconds limit);
   /// Closes the child's stdin, waits up to `limit`, then kills. Idempotent.
   ChildExit finish(std::chrono::milliseconds limit);

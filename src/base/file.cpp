@@ -1,10 +1,10 @@
 #include "base/file.h"
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <cerrno>
+#include <cstring>
 
 namespace weir {
 
@@ -18,7 +18,7 @@ Error system_error(const std::filesystem::path& path, std::string_view action, i
 Result<ReadOnlyFile> ReadOnlyFile::open(const std::filesystem::path& path) {
   OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return tl::unexpected(system_error(path, "open", errno));
-  struct stat status{};
+  struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return tl::unexpected(system_error(path, "stat", errno));
   if (!S_ISREG(status.st_mode)) return fail(ErrorKind::kBadData, path.string(), "not a regular file");
   return ReadOnlyFile(std::move(fd), path, static_cast<std::uint64_t>(status.st_size));
@@ -31,8 +31,9 @@ Result<void> ReadOnlyFile::read_at(std::uint64_t offset, void* out, std::size_t 
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return tl::unexpected(system_error(path_, "read", errno));
     if (got == 0)
-      return fail(ErrorKind::kBadData, path_.string(),
-                  "ends early: " + std::to_string(count) + " bytes missing at offset " + std::to_string(offset));
+      return fail(
+          ErrorKind::kBadData, path_.string(),
+          "ends early: " + std::to_string(count) + " bytes missing at offset " + std::to_string(offset));
     to += got;
     offset += static_cast<std::uint64_t>(got);
     count -= static_cast<std::size_t>(got);
@@ -40,7 +41,9 @@ Result<void> ReadOnlyFile::read_at(std::uint64_t offset, void* out, std::size_t 
   return {};
 }
 
-void ReadOnlyFile::forget_pages() const noexcept { ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED); }
+void ReadOnlyFile::forget_pages() const noexcept {
+  ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_DONTNEED);
+}
 
 Result<std::string> read_text(const std::filesystem::path& path, std::size_t limit_bytes) {
   OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -53,7 +56,8 @@ Result<std::string> read_text(const std::filesystem::path& path, std::size_t lim
     if (got < 0) return tl::unexpected(system_error(path, "read", errno));
     if (got == 0) return text;
     if (text.size() + static_cast<std::size_t>(got) > limit_bytes)
-      return fail(ErrorKind::kBadData, path.string(), "larger than " + std::to_string(limit_bytes) + " bytes");
+      return fail(ErrorKind::kBadData, path.string(),
+                  "larger than " + std::to_string(limit_bytes) + " bytes");
     text.append(part, static_cast<std::size_t>(got));
   }
 }

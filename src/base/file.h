@@ -37,12 +37,13 @@ class ReadOnlyFile {
   std::uint64_t size_bytes_;
 };
 
-/// The whole file as bytes; refuses more than `limit_bytes`. Works on /proc and cgroup files, whose size reads 0.
+/// The whole file as bytes; refuses more than `limit_bytes`. Works on /proc and cgroup files, whose size
+/// reads 0.
 [[nodiscard]] Result<std::string> read_text(const std::filesystem::path& path,
                                             std::size_t limit_bytes = 64u << 20);
 
-/// Writes beside the target, syncs, then renames: readers see the old file or the whole new one, never a part.
-/// The file gets `mode`. Nothing is left behind on failure.
+/// Writes beside the target, syncs, then renames: readers see the old file or the whole new one, never a
+/// part. The file gets `mode`. Nothing is left behind on failure.
 [[nodiscard]] Result<void> write_atomically(const std::filesystem::path& path, std::string_view content,
                                             unsigned mode = 0600);
 

@@ -27,8 +27,12 @@ InterruptGuard::~InterruptGuard() {
   received.store(0, std::memory_order_relaxed);
 }
 
-bool interrupt_requested() noexcept { return received.load(std::memory_order_relaxed) != 0; }
+bool interrupt_requested() noexcept {
+  return received.load(std::memory_order_relaxed) != 0;
+}
 
-int interrupt_signal() noexcept { return received.load(std::memory_order_relaxed); }
+int interrupt_signal() noexcept {
+  return received.load(std::memory_order_relaxed);
+}
 
 }  // namespace weir

@@ -1,8 +1,8 @@
 #include "base/sha256.h"
 
+#include <openssl/evp.h>
 #include <algorithm>
 #include <memory>
-#include <openssl/evp.h>
 #include <vector>
 
 #include "base/check.h"
@@ -48,7 +48,8 @@ Result<std::string> sha256_hex(const ReadOnlyFile& file) {
   Digest digest;
   std::vector<char> part(1u << 20);
   for (std::uint64_t offset = 0; offset < file.size_bytes();) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), file.size_bytes() - offset));
+    const auto count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(part.size(), file.size_bytes() - offset));
     if (auto read = file.read_at(offset, part.data(), count); !read) return tl::unexpected(read.error());
     digest.add(part.data(), count);
     offset += count;

@@ -12,12 +12,8 @@ namespace weir::cli {
 
 std::vector<Subcommand> subcommands() {
   return {
-      price_subcommand(),
-      generate_subcommand(curve_hooks()),
-      limits_subcommand(curve_hooks()),
-      doctor_subcommand(),
-      completion_subcommand(subcommands),
-      worker_subcommand(),
+      price_subcommand(),  generate_subcommand(curve_hooks()), limits_subcommand(curve_hooks()),
+      doctor_subcommand(), completion_subcommand(subcommands), worker_subcommand(),
   };
 }
 

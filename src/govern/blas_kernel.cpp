@@ -1,10 +1,10 @@
 #include "govern/blas_kernel.h"
 
+#include <dlfcn.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <iterator>
-#include <unistd.h>
 #include <vector>
 
 #include "base/file.h"
@@ -22,8 +22,8 @@ Function* exported(const char* name) {
 
 /// Kernels written for processors without AVX2.
 bool is_old(std::string_view core) {
-  static constexpr std::string_view kOld[] = {"Prescott", "Core2",   "Penryn", "Dunnington", "Nehalem",
-                                              "Atom",     "Sandybridge", "Unknown", "Katmai", "Banias"};
+  static constexpr std::string_view kOld[] = {"Prescott", "Core2",       "Penryn",  "Dunnington", "Nehalem",
+                                              "Atom",     "Sandybridge", "Unknown", "Katmai",     "Banias"};
   return std::find(std::begin(kOld), std::end(kOld), core) != std::end(kOld);
 }
 

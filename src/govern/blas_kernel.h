@@ -12,18 +12,18 @@ struct CpuFeatures {
 };
 [[nodiscard]] CpuFeatures cpu_features() noexcept;
 
-/// The OPENBLAS_CORETYPE to ask for when OpenBLAS has chosen `core` on a processor with these features; "" when
-/// its own choice is as good. OpenBLAS falls back to SSE3 kernels on processors that are newer than itself
-/// (0.3.21 does on Xeons after Ice Lake: sgemm at a quarter of its speed). Pure.
+/// The OPENBLAS_CORETYPE to ask for when OpenBLAS has chosen `core` on a processor with these features; ""
+/// when its own choice is as good. OpenBLAS falls back to SSE3 kernels on processors that are newer than
+/// itself (0.3.21 does on Xeons after Ice Lake: sgemm at a quarter of its speed). Pure.
 [[nodiscard]] std::string better_kernel(std::string_view core, const CpuFeatures& features);
 
 /// The kernel that OpenBLAS uses in this process ("SkylakeX", "Prescott"); "" without OpenBLAS.
 [[nodiscard]] std::string blas_kernel();
 [[nodiscard]] int blas_threads();
 
-/// Makes OpenBLAS use the kernel of this processor: it reads OPENBLAS_CORETYPE only while it is loaded, so the
-/// process sets the variable and executes itself once more, same arguments, same PID. Returns when there is
-/// nothing to mend, or the variable is set by somebody. To be called before any thread or file is open.
+/// Makes OpenBLAS use the kernel of this processor: it reads OPENBLAS_CORETYPE only while it is loaded, so
+/// the process sets the variable and executes itself once more, same arguments, same PID. Returns when there
+/// is nothing to mend, or the variable is set by somebody. To be called before any thread or file is open.
 void choose_blas_kernel();
 
 }  // namespace weir::govern

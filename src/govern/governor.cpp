@@ -26,7 +26,9 @@ Governor::Governor(IMlxMemory& memory) : memory_(memory), owner_(std::this_threa
   default_bytes_ = static_cast<std::int64_t>(std::min(in_force_, kUnlimited));
 }
 
-void Governor::check_thread() const { WEIR_CHECK_EQ(std::this_thread::get_id(), owner_); }
+void Governor::check_thread() const {
+  WEIR_CHECK_EQ(std::this_thread::get_id(), owner_);
+}
 
 /// MLX has no getter for the cache limit: setting returns the previous value, so set and put back.
 std::uint64_t Governor::read_back() {
@@ -35,7 +37,9 @@ std::uint64_t Governor::read_back() {
   return value;
 }
 
-std::optional<std::int64_t> Governor::cache_limit_bytes() const noexcept { return known(in_force_); }
+std::optional<std::int64_t> Governor::cache_limit_bytes() const noexcept {
+  return known(in_force_);
+}
 
 LimitChange Governor::set_cache_limit(const limits::Setting& setting) {
   check_thread();
@@ -88,10 +92,11 @@ void Governor::reset_peaks() {
 Result<void> require_enforceable(const limits::Resolved& limits) {
   const limits::Setting& memory = limits.memory_limit;
   if (memory.mode != limits::Mode::kBytes) return {};
-  return fail(ErrorKind::kEnvironment, memory.source,
-              "a memory limit of " + exact_bytes(memory.bytes.value_or(0)) +
-                  " cannot be kept: MLX's own memory limit refuses no allocation on this backend, and this build has "
-                  "no pool that would; leave it out, or bound what is retained with --cache-limit");
+  return fail(
+      ErrorKind::kEnvironment, memory.source,
+      "a memory limit of " + exact_bytes(memory.bytes.value_or(0)) +
+          " cannot be kept: MLX's own memory limit refuses no allocation on this backend, and this build has "
+          "no pool that would; leave it out, or bound what is retained with --cache-limit");
 }
 
 }  // namespace weir::govern

@@ -60,8 +60,8 @@ class Governor {
   std::int64_t retained_peak_bytes_ = 0;
 };
 
-/// Whether this setting can be kept before weir has its own pool: a byte value for the memory limit is refused
-/// as kEnvironment, because MLX's own memory limit refuses no allocation on this backend.
+/// Whether this setting can be kept before weir has its own pool: a byte value for the memory limit is
+/// refused as kEnvironment, because MLX's own memory limit refuses no allocation on this backend.
 [[nodiscard]] Result<void> require_enforceable(const limits::Resolved& limits);
 
 }  // namespace weir::govern

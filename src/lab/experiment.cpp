@@ -235,7 +235,8 @@ Result<Opened> open_plan(const ExperimentRequest& request, const Surroundings& a
 }
 
 /// A foreign worker's figures stay out of the curve: they say nothing of what weir itself would do.
-Result<void> keep(const ExperimentResult& result, const ExperimentRequest& request, const Surroundings& around) {
+Result<void> keep(const ExperimentResult& result, const ExperimentRequest& request,
+                  const Surroundings& around) {
   const auto now = around.clock.unix_seconds();
   const auto state = result.verdict == Verdict::kVoid ? store::PlanState::kVoid : store::PlanState::kComplete;
   const auto curve = request.worker.empty() ? curve_points(result, now) : std::vector<store::CurvePoint>{};

@@ -69,8 +69,8 @@ struct Outcome {
 [[nodiscard]] Result<Outcome> run_experiment(const ExperimentRequest& request,
                                              const Surroundings& surroundings);
 
-/// Points of the curve, one an arm; none of a screen or of a void arm, which would hide older verdicts. Keyed by the
-/// model's sha256, machine, library and cell. The JSON is the arm's part of the result's JSON.
+/// Points of the curve, one an arm; none of a screen or of a void arm, which would hide older verdicts. Keyed
+/// by the model's sha256, machine, library and cell. The JSON is the arm's part of the result's JSON.
 [[nodiscard]] std::vector<store::CurvePoint> curve_points(const ExperimentResult& result,
                                                           std::int64_t measured_at);
 

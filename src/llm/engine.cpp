@@ -22,8 +22,9 @@ namespace {
 Result<void> require_room(const std::string& where, const std::string& what, std::int64_t needed_bytes) {
   const auto memory = ledger::machine_memory();
   if (!memory || needed_bytes <= memory->free_bytes()) return {};
-  return fail(ErrorKind::kNoRoom, where,
-              what + " needs " + exact_bytes(needed_bytes) + ", free are " + exact_bytes(memory->free_bytes()));
+  return fail(
+      ErrorKind::kNoRoom, where,
+      what + " needs " + exact_bytes(needed_bytes) + ", free are " + exact_bytes(memory->free_bytes()));
 }
 
 std::span<const float> last_row(const mx::array& logits) {
@@ -42,7 +43,8 @@ std::int64_t resident_weight_bytes(const GgufFile& file) {
   for (const TensorInfo& tensor : file.tensors()) {
     const auto elements = static_cast<std::int64_t>(tensor.elements());
     const int bits = affine_bits(tensor.type);
-    bytes += bits == 0 ? static_cast<std::int64_t>(tensor.size_bytes) : elements * bits / 8 + elements / 32 * 8;
+    bytes +=
+        bits == 0 ? static_cast<std::int64_t>(tensor.size_bytes) : elements * bits / 8 + elements / 32 * 8;
   }
   return bytes;
 }
@@ -64,7 +66,8 @@ Result<std::unique_ptr<Engine>> Engine::load(const std::filesystem::path& path, 
   if (!vocabulary) return tl::unexpected(vocabulary.error());
   auto chat_template = vocabulary->chat_template;
   auto tokenizer = Tokenizer::create(std::move(*vocabulary));
-  if (!tokenizer) return tl::unexpected(Error{ErrorKind::kBadData, path.string(), describe(tokenizer.error())});
+  if (!tokenizer)
+    return tl::unexpected(Error{ErrorKind::kBadData, path.string(), describe(tokenizer.error())});
   if (tokenizer->size() > static_cast<std::size_t>(spec->vocabulary))
     return fail(ErrorKind::kBadData, path.string(),
                 "the tokenizer has " + std::to_string(tokenizer->size()) + " tokens, token_embd.weight " +
@@ -73,8 +76,8 @@ Result<std::unique_ptr<Engine>> Engine::load(const std::filesystem::path& path, 
     return tl::unexpected(room.error());
   auto weights = load_weights(*file, *spec);
   if (!weights) return tl::unexpected(weights.error());
-  return std::unique_ptr<Engine>(new Engine(Llama(std::move(*spec), std::move(*weights)), std::move(*tokenizer),
-                                            std::move(chat_template), governor));
+  return std::unique_ptr<Engine>(new Engine(Llama(std::move(*spec), std::move(*weights)),
+                                            std::move(*tokenizer), std::move(chat_template), governor));
 }
 
 Result<void> Engine::check_request(const EngineRequest& request) const {

@@ -32,36 +32,39 @@ struct EngineRequest {
 struct EngineResult {
   std::vector<TokenId> tokens;  ///< Generated, without the one that ended the sequence.
   int drawn_tokens = 0;         ///< Generated, with it.
-  std::string finish_reason;    ///< "stop" (end of sequence, or the callback said so), "length" or "interrupted".
-  double prefill_seconds = 0;   ///< From the first prompt token to the first drawn one.
-  double decode_seconds = 0;    ///< For the drawn_tokens - 1 that followed.
+  std::string
+      finish_reason;  ///< "stop" (end of sequence, or the callback said so), "length" or "interrupted".
+  double prefill_seconds = 0;  ///< From the first prompt token to the first drawn one.
+  double decode_seconds = 0;   ///< For the drawn_tokens - 1 that followed.
 };
 
-/// A model, resident, and the loop that runs it. Every call belongs to the thread that loaded it (MLX's streams
-/// belong to their thread, and so do the Governor's calls).
+/// A model, resident, and the loop that runs it. Every call belongs to the thread that loaded it (MLX's
+/// streams belong to their thread, and so do the Governor's calls).
 class Engine {
  public:
   /// Called with each token as it is drawn; false ends the sequence.
   using OnToken = std::function<bool(TokenId)>;
 
-  /// Reads the header first: unsupported types, bad shapes and missing memory are refused before a weight is read.
+  /// Reads the header first: unsupported types, bad shapes and missing memory are refused before a weight is
+  /// read.
   [[nodiscard]] static Result<std::unique_ptr<Engine>> load(const std::filesystem::path& path,
                                                             govern::Governor& governor);
 
-  /// kUsage when prompt and answer do not fit the model's context, kNoRoom when their keys and values do not fit
-  /// the machine. What was drawn before an interrupt is returned with finish_reason "interrupted".
+  /// kUsage when prompt and answer do not fit the model's context, kNoRoom when their keys and values do not
+  /// fit the machine. What was drawn before an interrupt is returned with finish_reason "interrupted".
   [[nodiscard]] Result<EngineResult> run(const EngineRequest& request, const OnToken& on_token);
 
   [[nodiscard]] const ModelSpec& spec() const noexcept { return llama_.spec(); }
   [[nodiscard]] const Tokenizer& tokenizer() const noexcept { return tokenizer_; }
   [[nodiscard]] const std::optional<std::string>& chat_template() const noexcept { return chat_template_; }
   [[nodiscard]] govern::Governor& governor() noexcept { return governor_; }
-  /// The ledger of this process with MLX's counters and the engine's tags (weights, kv, workspace, other). Only at
-  /// rest: it stalls the process for milliseconds.
+  /// The ledger of this process with MLX's counters and the engine's tags (weights, kv, workspace, other).
+  /// Only at rest: it stalls the process for milliseconds.
   [[nodiscard]] Result<ledger::Layers> layers();
 
  private:
-  Engine(Llama llama, Tokenizer tokenizer, std::optional<std::string> chat_template, govern::Governor& governor);
+  Engine(Llama llama, Tokenizer tokenizer, std::optional<std::string> chat_template,
+         govern::Governor& governor);
   [[nodiscard]] Result<void> check_request(const EngineRequest& request) const;
   [[nodiscard]] std::map<std::string, std::int64_t> tags(std::int64_t live_bytes) const;
   EngineResult run(const EngineRequest& request, KvCache& cache, const OnToken& on_token);

@@ -50,7 +50,8 @@ TEST_F(EngineTest, FreesItsKeysAndValuesAndTagsSumToLive) {
   const auto layers = engine_->layers();
   ASSERT_TRUE(layers);
   std::int64_t sum = 0;
-  for (const auto& [tag, bytes] : layers->tags) sum += bytes;
+  for (const auto& [tag, bytes] : layers->tags)
+    sum += bytes;
   EXPECT_EQ(sum, layers->live);
   EXPECT_EQ(layers->tags.at("kv"), 0);
   EXPECT_GT(layers->tags.at("weights"), 0);
@@ -88,7 +89,8 @@ TEST_F(EngineTest, TextIsStreamedWholeAndCutAtStopStrings) {
   text.raw = true;
   text.engine = request({}, 16);
   std::string streamed;
-  const auto whole = value_or_throw(run_text(*engine_, text, [&](std::string_view piece) { streamed += piece; }));
+  const auto whole =
+      value_or_throw(run_text(*engine_, text, [&](std::string_view piece) { streamed += piece; }));
   EXPECT_EQ(streamed, whole.text);
   EXPECT_EQ(whole.prompt_tokens, 3);
   ASSERT_GT(whole.text.size(), 4u);

@@ -17,9 +17,11 @@ KvCache::KvCache(const ModelSpec& spec, int capacity_tokens) : capacity_(rounded
   }
   // zeros() is a broadcast until something writes: a copy per array makes each its own buffer.
   for (auto* side : {&keys_, &values_})
-    for (auto& array : *side) array = mx::contiguous(array);
+    for (auto& array : *side)
+      array = mx::contiguous(array);
   mx::eval(arrays());
-  held_bytes_ = spec.kv_bytes_per_token() * capacity_;
+  for (const auto& array : arrays())
+    held_bytes_ += static_cast<std::int64_t>(array.buffer_size());
 }
 
 KvCache::Window KvCache::append(int layer, const mx::array& keys, const mx::array& values) {

@@ -9,8 +9,8 @@
 
 namespace weir::llm {
 
-/// Keys and values of one sequence: per layer two f32 arrays [kv_heads, capacity, head_dim], allocated once and
-/// written in place. Belongs to the engine's thread.
+/// Keys and values of one sequence: per layer two f32 arrays [kv_heads, capacity, head_dim], allocated once
+/// and written in place. Belongs to the engine's thread.
 class KvCache {
  public:
   /// Room for `capacity_tokens`, rounded up to a multiple of 256; the memory is touched at once.
@@ -18,6 +18,7 @@ class KvCache {
 
   [[nodiscard]] int capacity_tokens() const noexcept { return capacity_; }
   [[nodiscard]] int tokens() const noexcept { return tokens_; }
+  /// Of the buffers, which may be larger than the arrays: MLX reuses a freed buffer of up to twice the size.
   [[nodiscard]] std::int64_t held_bytes() const noexcept { return held_bytes_; }
 
   /// Appends keys and values [kv_heads, n, head_dim] behind tokens() of a layer and returns all of them, each

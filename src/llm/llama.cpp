@@ -20,7 +20,8 @@ namespace {
 std::vector<mx::array> multiply(const std::vector<Matrix>& matrices, const mx::array& x) {
   std::vector<mx::array> products;
   for (const Matrix& matrix : matrices)
-    for (mx::array& product : matrix.multiply(x)) products.push_back(std::move(product));
+    for (mx::array& product : matrix.multiply(x))
+      products.push_back(std::move(product));
   return products;
 }
 
@@ -44,7 +45,8 @@ struct Llama::Positions {
     values.reserve(static_cast<std::size_t>(count) * static_cast<std::size_t>(half));
     for (int position = first; position < first + count; ++position) {
       for (int i = 0; i < half; ++i) {
-        const double angle = position * std::pow(static_cast<double>(spec.rope_base), -2.0 * i / spec.head_dim);
+        const double angle =
+            position * std::pow(static_cast<double>(spec.rope_base), -2.0 * i / spec.head_dim);
         values.push_back(static_cast<float>(sine ? std::sin(angle) : std::cos(angle)));
       }
     }
@@ -66,13 +68,14 @@ mx::array Llama::rotate(const mx::array& x, const Positions& positions) const {
   const int half = spec_.head_dim / 2;
   const mx::array first = mx::slice(x, {0, 0, 0}, {x.shape(0), x.shape(1), half});
   const mx::array second = mx::slice(x, {0, 0, half}, x.shape());
-  return mx::concatenate({mx::subtract(mx::multiply(first, positions.cosines), mx::multiply(second, positions.sines)),
-                          mx::add(mx::multiply(second, positions.cosines), mx::multiply(first, positions.sines))},
-                         2);
+  return mx::concatenate(
+      {mx::subtract(mx::multiply(first, positions.cosines), mx::multiply(second, positions.sines)),
+       mx::add(mx::multiply(second, positions.cosines), mx::multiply(first, positions.sines))},
+      2);
 }
 
-mx::array Llama::attention(const LayerWeights& layer, int index, const mx::array& x, const Positions& positions,
-                           KvCache& cache) const {
+mx::array Llama::attention(const LayerWeights& layer, int index, const mx::array& x,
+                           const Positions& positions, KvCache& cache) const {
   const int n = x.shape(0);
   const int group = spec_.heads / spec_.kv_heads;
   const auto by_head = [&](const mx::array& product, int heads) {
@@ -106,13 +109,14 @@ mx::array Llama::feed_forward(const LayerWeights& layer, const mx::array& x) con
 mx::array Llama::step(std::span<const std::int32_t> tokens, KvCache& cache, LogitsOf wanted) const {
   const int n = static_cast<int>(tokens.size());
   WEIR_CHECK_LT(0, n);
-  for (const std::int32_t token : tokens) WEIR_CHECK(token >= 0 && token < spec_.vocabulary);
+  for (const std::int32_t token : tokens)
+    WEIR_CHECK(token >= 0 && token < spec_.vocabulary);
   const Positions positions(spec_, cache.tokens(), n);
   mx::array x = weights_.embedding.rows(mx::array(tokens.begin(), {n}, mx::int32));
   for (int i = 0; i < spec_.layers; ++i) {
     const LayerWeights& layer = weights_.layers[static_cast<std::size_t>(i)];
-    x = mx::add(x, attention(layer, i, mx::fast::rms_norm(x, layer.attention_norm, spec_.norm_epsilon), positions,
-                             cache));
+    x = mx::add(x, attention(layer, i, mx::fast::rms_norm(x, layer.attention_norm, spec_.norm_epsilon),
+                             positions, cache));
     x = mx::add(x, feed_forward(layer, mx::fast::rms_norm(x, layer.feed_forward_norm, spec_.norm_epsilon)));
   }
   cache.advance(n);

@@ -22,9 +22,11 @@ class Llama {
   [[nodiscard]] const ModelSpec& spec() const noexcept { return spec_; }
   [[nodiscard]] std::int64_t weight_bytes() const noexcept { return weights_.held_bytes; }
 
-  /// Runs `tokens` behind what `cache` holds, evaluates, and moves the cache on. Returns logits [rows, vocabulary]:
-  /// one row, all rows, or none ([0, vocabulary]). Ids are inside the vocabulary and fit the cache, or it is our bug.
-  [[nodiscard]] mlx::core::array step(std::span<const std::int32_t> tokens, KvCache& cache, LogitsOf wanted) const;
+  /// Runs `tokens` behind what `cache` holds, evaluates, and moves the cache on. Returns logits [rows,
+  /// vocabulary]: one row, all rows, or none ([0, vocabulary]). Ids are inside the vocabulary and fit the
+  /// cache, or it is our bug.
+  [[nodiscard]] mlx::core::array step(std::span<const std::int32_t> tokens, KvCache& cache,
+                                      LogitsOf wanted) const;
 
  private:
   struct Positions;

@@ -35,7 +35,9 @@ class SmolLm2 : public testing::Test {
 std::unique_ptr<Llama> SmolLm2::llama_;
 nlohmann::json SmolLm2::goldens_;
 
-std::int32_t top(const float* row, int size) { return static_cast<std::int32_t>(std::max_element(row, row + size) - row); }
+std::int32_t top(const float* row, int size) {
+  return static_cast<std::int32_t>(std::max_element(row, row + size) - row);
+}
 
 TEST_F(SmolLm2, AgreesOnTheLikeliestTokenOfEveryPosition) {
   int positions = 0, differing = 0, near_ties = 0;
@@ -45,11 +47,13 @@ TEST_F(SmolLm2, AgreesOnTheLikeliestTokenOfEveryPosition) {
     const mx::array logits = llama_->step(tokens, cache, LogitsOf::kAllTokens);
     for (std::size_t i = 0; i < tokens.size(); ++i, ++positions) {
       const std::int32_t got =
-          top(logits.data<float>() + i * static_cast<std::size_t>(llama_->spec().vocabulary), llama_->spec().vocabulary);
+          top(logits.data<float>() + i * static_cast<std::size_t>(llama_->spec().vocabulary),
+              llama_->spec().vocabulary);
       if (got == passage["top1"][i].get<std::int32_t>()) continue;
       const double margin = passage["margin"][i];
       ++(margin < kNearTie ? near_ties : differing);
-      std::printf("differs: %s position %zu, margin %g\n", passage["name"].get<std::string>().c_str(), i, margin);
+      std::printf("differs: %s position %zu, margin %g\n", passage["name"].get<std::string>().c_str(), i,
+                  margin);
     }
   }
   EXPECT_GE(positions, 500);
@@ -65,14 +69,15 @@ TEST_F(SmolLm2, ProbeLogitsAreClose) {
     for (const auto& probe : passage["probes"]) {
       const auto row = probe["pos"].get<std::size_t>() * static_cast<std::size_t>(llama_->spec().vocabulary);
       for (std::size_t i = 0; i < probe["ids"].size(); ++i)
-        EXPECT_NEAR(logits.data<float>()[row + probe["ids"][i].get<std::size_t>()], probe["logits"][i].get<double>(), 5e-3);
+        EXPECT_NEAR(logits.data<float>()[row + probe["ids"][i].get<std::size_t>()],
+                    probe["logits"][i].get<double>(), 5e-3);
     }
   }
 }
 
 /// Greedy tokens after a prompt that was prefilled in chunks of `chunk`.
-std::vector<std::int32_t> greedy(const Llama& llama, const std::vector<std::int32_t>& prompt, std::size_t chunk,
-                                 std::size_t count) {
+std::vector<std::int32_t> greedy(const Llama& llama, const std::vector<std::int32_t>& prompt,
+                                 std::size_t chunk, std::size_t count) {
   KvCache cache(llama.spec(), static_cast<int>(prompt.size() + count));
   mx::array logits(0.0F);
   for (std::size_t at = 0; at < prompt.size(); at += chunk) {
@@ -99,10 +104,12 @@ TEST_F(SmolLm2, ChunkSizesDoNotChangeTheTokens) {
   for (const char* name : {"prose", "dialogue"})
     for (const auto& passage : goldens_["passages"])
       if (passage["name"] == name)
-        for (const auto& token : passage["tokens"]) prompt.push_back(token);
+        for (const auto& token : passage["tokens"])
+          prompt.push_back(token);
   ASSERT_GT(prompt.size(), 64u);
   const auto whole = greedy(*llama_, prompt, 512, 12);
-  for (const std::size_t chunk : {1, 7, 64}) EXPECT_EQ(greedy(*llama_, prompt, chunk, 12), whole) << "chunk " << chunk;
+  for (const std::size_t chunk : {1, 7, 64})
+    EXPECT_EQ(greedy(*llama_, prompt, chunk, 12), whole) << "chunk " << chunk;
 }
 
 }  // namespace

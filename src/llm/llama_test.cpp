@@ -23,12 +23,14 @@ Llama load(const GgufFile& file) {
 
 std::vector<std::int32_t> sequence(int count, int vocabulary) {
   std::vector<std::int32_t> tokens;
-  for (int i = 0; i < count; ++i) tokens.push_back((i * 7919 + 13) % vocabulary);
+  for (int i = 0; i < count; ++i)
+    tokens.push_back((i * 7919 + 13) % vocabulary);
   return tokens;
 }
 
 /// Logits of every position, computed in chunks of `chunk` tokens.
-std::vector<float> logits_in_chunks(const Llama& llama, const std::vector<std::int32_t>& tokens, std::size_t chunk) {
+std::vector<float> logits_in_chunks(const Llama& llama, const std::vector<std::int32_t>& tokens,
+                                    std::size_t chunk) {
   KvCache cache(llama.spec(), static_cast<int>(tokens.size()));
   std::vector<float> all;
   for (std::size_t at = 0; at < tokens.size(); at += chunk) {
@@ -43,7 +45,8 @@ double largest_difference(const std::vector<float>& logits, const std::vector<Na
   double largest = 0;
   std::size_t at = 0;
   for (const auto& row : expected)
-    for (const double value : row) largest = std::max(largest, std::fabs(value - static_cast<double>(logits.at(at++))));
+    for (const double value : row)
+      largest = std::max(largest, std::fabs(value - static_cast<double>(logits.at(at++))));
   EXPECT_EQ(at, logits.size());
   return largest;
 }
@@ -79,27 +82,31 @@ TEST_P(LlamaAgainstNaive, LogitsAreWithinOneThousandthForEveryPositionAndChunk) 
   const auto tokens = sequence(37, llama.spec().vocabulary);
   const auto expected = naive.forward(tokens);
   for (const std::size_t chunk : {std::size_t{37}, std::size_t{7}, std::size_t{1}})
-    EXPECT_LT(largest_difference(logits_in_chunks(llama, tokens, chunk), expected.logits), 1e-3) << "chunk " << chunk;
+    EXPECT_LT(largest_difference(logits_in_chunks(llama, tokens, chunk), expected.logits), 1e-3)
+        << "chunk " << chunk;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, LlamaAgainstNaive,
-    testing::Values(Case{"ThreeHeadsToOneQ4_1", shaped(2, 96, 3, 1, 224, GgmlType::kQ4_1, true, GgmlType::kQ8_0)},
-                    Case{"FiveHeadsOddSizesQ8_0", shaped(3, 160, 5, 5, 352, GgmlType::kQ8_0, false, GgmlType::kQ8_0)},
-                    Case{"SixToTwoQ4_0", shaped(2, 192, 6, 2, 416, GgmlType::kQ4_0, true, GgmlType::kF16)},
-                    Case{"F32", shaped(2, 96, 4, 2, 160, GgmlType::kF32, true, GgmlType::kF32)},
-                    Case{"F16", shaped(1, 64, 2, 1, 96, GgmlType::kF16, false, GgmlType::kBF16)},
-                    Case{"BF16", shaped(1, 64, 2, 1, 96, GgmlType::kBF16, true, GgmlType::kQ4_0)}),
-    [](const auto& info) { return std::string(info.param.name); });
+    testing::Values(
+        Case{"ThreeHeadsToOneQ4_1", shaped(2, 96, 3, 1, 224, GgmlType::kQ4_1, true, GgmlType::kQ8_0)},
+        Case{"FiveHeadsOddSizesQ8_0", shaped(3, 160, 5, 5, 352, GgmlType::kQ8_0, false, GgmlType::kQ8_0)},
+        Case{"SixToTwoQ4_0", shaped(2, 192, 6, 2, 416, GgmlType::kQ4_0, true, GgmlType::kF16)},
+        Case{"F32", shaped(2, 96, 4, 2, 160, GgmlType::kF32, true, GgmlType::kF32)},
+        Case{"F16", shaped(1, 64, 2, 1, 96, GgmlType::kF16, false, GgmlType::kBF16)},
+        Case{"BF16", shaped(1, 64, 2, 1, 96, GgmlType::kBF16, true, GgmlType::kQ4_0)}),
+    [](const auto& shape) { return std::string(shape.param.name); });
 
 TEST(Llama, StacksOnlyMatricesOfOneType) {
   TinyLlama shape;
   GgufBuilder builder = tiny_llama(shape);
   // The value projection in another type than query and key: three matrices instead of one.
   std::vector<float> values(shape.width * shape.kv_heads * shape.head_dim());
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.01F * static_cast<float>(i % 17) - 0.08F;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = 0.01F * static_cast<float>(i % 17) - 0.08F;
   builder.remove_tensor("blk.1.attn_v.weight");
-  builder.add_tensor("blk.1.attn_v.weight", {shape.width, shape.kv_heads * shape.head_dim()}, GgmlType::kQ8_0, values);
+  builder.add_tensor("blk.1.attn_v.weight", {shape.width, shape.kv_heads * shape.head_dim()}, GgmlType::kQ8_0,
+                     values);
   const TemporaryFile model(builder.bytes());
   const GgufFile file = value_or_throw(GgufFile::open(model.path()));
   const Llama llama = load(file);
@@ -116,9 +123,11 @@ TEST(KvCache, IsWrittenInPlace) {
   const std::vector<std::int32_t> one{5};
   (void)llama.step(one, cache, LogitsOf::kLastToken);
   std::vector<const void*> before, after;
-  for (const auto& array : cache.arrays()) before.push_back(array.data<void>());
+  for (const auto& array : cache.arrays())
+    before.push_back(array.data<void>());
   (void)llama.step(one, cache, LogitsOf::kLastToken);
-  for (const auto& array : cache.arrays()) after.push_back(array.data<void>());
+  for (const auto& array : cache.arrays())
+    after.push_back(array.data<void>());
   EXPECT_EQ(before, after);
   EXPECT_EQ(cache.tokens(), 2);
 }
@@ -167,14 +176,16 @@ TEST(ModelSpec, RefusesOtherArchitecturesAndNumbersThatDoNotFit) {
     return model_spec_from(value_or_throw(GgufFile::open(model.path())));
   };
   EXPECT_TRUE(spec_of(tiny_llama()));
-  EXPECT_NE(spec_of(tiny_llama().set_value("general.architecture", std::string("qwen2"))).error().message.find("qwen2"),
+  EXPECT_NE(spec_of(tiny_llama().set_value("general.architecture", std::string("qwen2")))
+                .error()
+                .message.find("qwen2"),
             std::string::npos);
-  for (const auto& [key, value] : std::vector<std::pair<std::string, std::uint32_t>>{
-           {"llama.attention.head_count", 0},
-           {"llama.attention.head_count_kv", 2},
-           {"llama.block_count", 4294967295U},
-           {"llama.rope.dimension_count", 8},
-           {"llama.expert_count", 4}}) {
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, std::uint32_t>>{{"llama.attention.head_count", 0},
+                                                          {"llama.attention.head_count_kv", 2},
+                                                          {"llama.block_count", 4294967295U},
+                                                          {"llama.rope.dimension_count", 8},
+                                                          {"llama.expert_count", 4}}) {
     const auto spec = spec_of(tiny_llama().set_value(key, value));
     ASSERT_FALSE(spec) << key;
     EXPECT_EQ(spec.error().kind, ErrorKind::kBadData) << key;

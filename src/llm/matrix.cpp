@@ -18,7 +18,8 @@ constexpr int kGroup = 32;  // elements that share a scale and a bias
 
 mx::array uninitialized(mx::Shape shape, mx::Dtype dtype) {
   std::size_t bytes = mx::size_of(dtype);
-  for (const auto extent : shape) bytes *= static_cast<std::size_t>(extent);
+  for (const auto extent : shape)
+    bytes *= static_cast<std::size_t>(extent);
   return mx::array(mx::allocator::malloc(bytes), std::move(shape), dtype);
 }
 
@@ -59,12 +60,14 @@ Matrix::Matrix(std::vector<Part> parts, int inputs) : inputs_(inputs), codes_(0.
       std::memcpy(to, part.stored.data(), part.stored.size());
     } else {
       repack_rows(type, part.stored, static_cast<std::size_t>(part.rows), static_cast<std::size_t>(inputs),
-                  rows_of<std::uint32_t>(codes_, first, part.rows), rows_of<float>(*scales_, first, part.rows),
-                  rows_of<float>(*biases_, first, part.rows));
+                  rows_of<std::uint32_t>(codes_, first, part.rows),
+                  rows_of<float>(*scales_, first, part.rows), rows_of<float>(*biases_, first, part.rows));
     }
     first += part.rows;
   }
-  held_bytes_ = static_cast<std::int64_t>(codes_.nbytes() + (scales_ ? scales_->nbytes() + biases_->nbytes() : 0));
+  std::size_t held = codes_.buffer_size();
+  if (scales_) held += scales_->buffer_size() + biases_->buffer_size();
+  held_bytes_ = static_cast<std::int64_t>(held);
 }
 
 mx::array Matrix::dense() const {

@@ -18,7 +18,8 @@ class Fields {
   int count(std::string_view key) {
     const auto value = file_.u32(key);
     if (!value) return keep(value.error());
-    if (*value == 0 || *value > kLargestNumber) return keep(bad(key, "is out of range: " + std::to_string(*value)));
+    if (*value == 0 || *value > kLargestNumber)
+      return keep(bad(key, "is out of range: " + std::to_string(*value)));
     return static_cast<int>(*value);
   }
   int count_or(std::string_view key, int absent) { return file_.has(key) ? count(key) : absent; }
@@ -50,8 +51,9 @@ Result<void> require_llama(const GgufFile& file) {
   const auto architecture = file.string("general.architecture");
   if (!architecture) return tl::unexpected(architecture.error());
   if (*architecture != "llama")
-    return fail(ErrorKind::kBadData, file.path().string(),
-                "architecture not known: \"" + std::string(architecture->substr(0, 40)) + "\"; weir runs llama");
+    return fail(
+        ErrorKind::kBadData, file.path().string(),
+        "architecture not known: \"" + std::string(architecture->substr(0, 40)) + "\"; weir runs llama");
   const auto scaling = file.string_or("llama.rope.scaling.type", "none");
   if (!scaling) return tl::unexpected(scaling.error());
   if (*scaling != "none" || file.find("rope_freqs.weight") != nullptr)
@@ -59,7 +61,8 @@ Result<void> require_llama(const GgufFile& file) {
   for (const char* key : {"llama.expert_count", "llama.attention.sliding_window"}) {
     const auto value = file.u32_or(key, 0);
     if (!value) return tl::unexpected(value.error());
-    if (*value != 0) return fail(ErrorKind::kBadData, file.path().string(), std::string(key) + " is not supported");
+    if (*value != 0)
+      return fail(ErrorKind::kBadData, file.path().string(), std::string(key) + " is not supported");
   }
   return {};
 }
@@ -86,7 +89,8 @@ Result<ModelSpec> model_spec_from(const GgufFile& file) {
   fields.require(spec.heads % spec.kv_heads == 0, "llama.attention.head_count_kv",
                  "does not divide the number of heads");
   fields.require(spec.head_dim > 0 && spec.head_dim % 2 == 0, "llama.attention.key_length", "is not even");
-  fields.require(value_length == spec.head_dim, "llama.attention.value_length", "differs from the key length");
+  fields.require(value_length == spec.head_dim, "llama.attention.value_length",
+                 "differs from the key length");
   fields.require(rotated == spec.head_dim, "llama.rope.dimension_count", "differs from the head's length");
   if (fields.error()) return tl::unexpected(*fields.error());
   const auto embedding = file.tensor("token_embd.weight");

@@ -10,15 +10,15 @@ namespace weir::llm {
 
 /// The numbers that shape a Llama model, read from a model file's metadata and checked against each other.
 struct ModelSpec {
-  std::string name;           ///< general.name, or the file's stem.
+  std::string name;  ///< general.name, or the file's stem.
   int layers = 0;
-  int width = 0;              ///< Embedding length.
+  int width = 0;  ///< Embedding length.
   int heads = 0;
-  int kv_heads = 0;           ///< Divides `heads`.
-  int head_dim = 0;           ///< Even.
+  int kv_heads = 0;  ///< Divides `heads`.
+  int head_dim = 0;  ///< Even.
   int feed_forward = 0;
   int vocabulary = 0;
-  int context_tokens = 0;     ///< The longest sequence the model was made for.
+  int context_tokens = 0;  ///< The longest sequence the model was made for.
   float rope_base = 0;
   float norm_epsilon = 0;
 

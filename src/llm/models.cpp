@@ -18,7 +18,8 @@ constexpr KnownModel kKnownModels[] = {
 }  // namespace
 
 Result<std::filesystem::path> find_model(const std::string& name_or_path) {
-  const auto models = std::filesystem::path(own_executable()).parent_path().parent_path() / "share/weir/models";
+  const auto models =
+      std::filesystem::path(own_executable()).parent_path().parent_path() / "share/weir/models";
   std::error_code ignored;
   for (const KnownModel& model : kKnownModels) {
     if (name_or_path != model.name) continue;
@@ -28,8 +29,9 @@ Result<std::filesystem::path> find_model(const std::string& name_or_path) {
                 "the embedded model is not installed: " + path.string() + " is missing; run scripts/setup");
   }
   if (std::filesystem::exists(name_or_path, ignored)) return std::filesystem::path(name_or_path);
-  return fail(ErrorKind::kEnvironment, name_or_path,
-              "no such model: neither a file nor a known name; weir knows \"smollm2\", a path names any GGUF file");
+  return fail(
+      ErrorKind::kEnvironment, name_or_path,
+      "no such model: neither a file nor a known name; weir knows \"smollm2\", a path names any GGUF file");
 }
 
 }  // namespace weir::llm

@@ -50,7 +50,8 @@ void keep_top_p(std::vector<Candidate>& candidates, double top_p) {
   const double wanted = top_p * mass(candidates);
   double sum = 0;
   std::size_t count = 0;
-  while (count < candidates.size() && sum < wanted) sum += candidates[count++].probability;
+  while (count < candidates.size() && sum < wanted)
+    sum += candidates[count++].probability;
   candidates.resize(std::max<std::size_t>(count, 1));
 }
 
@@ -70,7 +71,8 @@ Result<void> validate(const SamplingOptions& options) {
   if (!std::isfinite(options.temperature) || options.temperature < 0 || options.temperature > 100)
     return refuse("--temperature", options.temperature, "from 0 to 100");
   if (options.top_k < 0) return refuse("--top-k", options.top_k, "0 (all) or more");
-  if (!(options.top_p > 0 && options.top_p <= 1)) return refuse("--top-p", options.top_p, "above 0 and at most 1");
+  if (!(options.top_p > 0 && options.top_p <= 1))
+    return refuse("--top-p", options.top_p, "above 0 and at most 1");
   if (!(options.min_p >= 0 && options.min_p <= 1)) return refuse("--min-p", options.min_p, "from 0 to 1");
   return {};
 }

@@ -9,13 +9,13 @@
 
 namespace weir::llm {
 
-/// How the next token is drawn. The filters apply in this order: top-k, top-p, min-p, on probabilities after the
-/// temperature. Defaults draw greedily.
+/// How the next token is drawn. The filters apply in this order: top-k, top-p, min-p, on probabilities after
+/// the temperature. Defaults draw greedily.
 struct SamplingOptions {
-  double temperature = 0;    ///< 0: the most likely token, ties to the smaller id.
-  int top_k = 0;             ///< 0: all tokens.
-  double top_p = 1;          ///< Smallest set of likeliest tokens whose mass reaches this; in (0, 1].
-  double min_p = 0;          ///< Drops tokens below this share of the likeliest one; in [0, 1].
+  double temperature = 0;  ///< 0: the most likely token, ties to the smaller id.
+  int top_k = 0;           ///< 0: all tokens.
+  double top_p = 1;        ///< Smallest set of likeliest tokens whose mass reaches this; in (0, 1].
+  double min_p = 0;        ///< Drops tokens below this share of the likeliest one; in [0, 1].
   std::uint64_t seed = 0;
 };
 

@@ -16,13 +16,15 @@ const std::vector<float> kLogits = {std::log(4.0F), std::log(2.0F), 0.0F, 0.0F};
 std::map<std::int32_t, int> counts(const SamplingOptions& options, int draws = 20000) {
   Sampler sampler(options);
   std::map<std::int32_t, int> seen;
-  for (int i = 0; i < draws; ++i) ++seen[sampler.draw(kLogits)];
+  for (int i = 0; i < draws; ++i)
+    ++seen[sampler.draw(kLogits)];
   return seen;
 }
 
 std::set<std::int32_t> drawn(const SamplingOptions& options) {
   std::set<std::int32_t> tokens;
-  for (const auto& [token, count] : counts(options)) tokens.insert(token);
+  for (const auto& [token, count] : counts(options))
+    tokens.insert(token);
   return tokens;
 }
 

@@ -20,7 +20,8 @@ Result<std::vector<TokenId>> encode_chat(const Engine& engine, const std::string
 
 Result<TextResult> run_text(Engine& engine, const TextRequest& request,
                             const std::function<void(std::string_view)>& on_text) {
-  auto tokens = request.raw ? engine.tokenizer().encode(request.prompt, true) : encode_chat(engine, request.prompt);
+  auto tokens =
+      request.raw ? engine.tokenizer().encode(request.prompt, true) : encode_chat(engine, request.prompt);
   if (!tokens) return tl::unexpected(tokens.error());
   EngineRequest run = request.engine;
   run.prompt = std::move(*tokens);

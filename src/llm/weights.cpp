@@ -14,7 +14,8 @@ namespace {
 
 std::string dims_text(const TensorInfo& tensor) {
   std::string text;
-  for (const auto dim : tensor.dims) text += (text.empty() ? "" : " x ") + std::to_string(dim);
+  for (const auto dim : tensor.dims)
+    text += (text.empty() ? "" : " x ") + std::to_string(dim);
   return text;
 }
 
@@ -49,11 +50,13 @@ class Loader {
   /// Like part(), with each head's rows in half-split order.
   Matrix::Part rotary_part(const std::string& name, int heads, int columns) {
     Matrix::Part stored = part(name, heads * spec_.head_dim, columns);
-    const auto order = unpermuted_rows(static_cast<std::uint32_t>(heads), static_cast<std::uint32_t>(spec_.head_dim));
+    const auto order =
+        unpermuted_rows(static_cast<std::uint32_t>(heads), static_cast<std::uint32_t>(spec_.head_dim));
     const std::size_t row_bytes = stored.stored.size() / order.size();
     std::vector<std::byte> reordered(stored.stored.size());
     for (std::size_t row = 0; row < order.size(); ++row)
-      std::memcpy(reordered.data() + row * row_bytes, stored.stored.data() + order[row] * row_bytes, row_bytes);
+      std::memcpy(reordered.data() + row * row_bytes, stored.stored.data() + order[row] * row_bytes,
+                  row_bytes);
     stored.stored = std::move(reordered);
     return stored;
   }
@@ -73,8 +76,8 @@ class Loader {
                       tensor.rows() == static_cast<std::uint64_t>(rows);
     if (!fits)
       throw Failure({ErrorKind::kBadData, file_.path().string(),
-                     "tensor " + name + " is " + dims_text(tensor) + ", the model needs " + std::to_string(columns) +
-                         " x " + std::to_string(rows)});
+                     "tensor " + name + " is " + dims_text(tensor) + ", the model needs " +
+                         std::to_string(columns) + " x " + std::to_string(rows)});
     read_.insert(name);
     return tensor;
   }
@@ -86,7 +89,8 @@ class Loader {
 
 std::vector<Matrix> stacked(std::vector<Matrix::Part> parts, int inputs) {
   bool one_type = true;
-  for (const auto& part : parts) one_type = one_type && part.type == parts.front().type;
+  for (const auto& part : parts)
+    one_type = one_type && part.type == parts.front().type;
   std::vector<Matrix> matrices;
   if (one_type) {
     matrices.emplace_back(std::move(parts), inputs);
@@ -119,17 +123,20 @@ LayerWeights load_layer(Loader& loader, const ModelSpec& spec, int layer) {
 
 std::int64_t held_by(const std::vector<Matrix>& matrices) {
   std::int64_t bytes = 0;
-  for (const Matrix& matrix : matrices) bytes += matrix.held_bytes();
+  for (const Matrix& matrix : matrices)
+    bytes += matrix.held_bytes();
   return bytes;
 }
 
 std::int64_t held_by(const Weights& weights) {
-  std::int64_t bytes = weights.embedding.held_bytes() + static_cast<std::int64_t>(weights.output_norm.nbytes());
+  std::int64_t bytes =
+      weights.embedding.held_bytes() + static_cast<std::int64_t>(weights.output_norm.buffer_size());
   if (weights.output) bytes += weights.output->held_bytes();
   for (const LayerWeights& layer : weights.layers) {
-    bytes += held_by(layer.query_key_value) + held_by(layer.gate_up) + layer.attention_output.held_bytes() +
-             layer.down.held_bytes() +
-             static_cast<std::int64_t>(layer.attention_norm.nbytes() + layer.feed_forward_norm.nbytes());
+    bytes +=
+        held_by(layer.query_key_value) + held_by(layer.gate_up) + layer.attention_output.held_bytes() +
+        layer.down.held_bytes() +
+        static_cast<std::int64_t>(layer.attention_norm.buffer_size() + layer.feed_forward_norm.buffer_size());
   }
   return bytes;
 }
@@ -139,9 +146,12 @@ std::int64_t held_by(const Weights& weights) {
 Result<Weights> load_weights(const GgufFile& file, const ModelSpec& spec) {
   try {
     Loader loader(file, spec);
-    Weights weights{loader.matrix("token_embd.weight", spec.vocabulary, spec.width), {},
-                    loader.vector("output_norm.weight", spec.width), std::nullopt};
-    for (int layer = 0; layer < spec.layers; ++layer) weights.layers.push_back(load_layer(loader, spec, layer));
+    Weights weights{loader.matrix("token_embd.weight", spec.vocabulary, spec.width),
+                    {},
+                    loader.vector("output_norm.weight", spec.width),
+                    std::nullopt};
+    for (int layer = 0; layer < spec.layers; ++layer)
+      weights.layers.push_back(load_layer(loader, spec, layer));
     if (file.find("output.weight") != nullptr)
       weights.output = loader.matrix("output.weight", spec.vocabulary, spec.width);
     loader.require_all_read();

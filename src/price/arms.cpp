@@ -82,8 +82,8 @@ Result<lab::Arm> parse_baseline(const std::string& text, const limits::Denominat
 Result<std::vector<lab::Arm>> parse_list(const ArmWords& words, const limits::Denominators& denominators) {
   std::vector<lab::Arm> arms;
   const std::string where = words.arms ? "--arms" : "--limits";
-  for (const std::string_view text :
-       split(words.arms ? *words.arms : words.limits.value_or("unset,64MiB,0"))) {
+  const std::string list = words.arms ? *words.arms : words.limits.value_or("unset,64MiB,0");
+  for (const std::string_view text : split(list)) {
     Result<lab::Arm> arm = words.arms ? parse_arm(text, denominators, where)
                                       : parse_limit(text, denominators, where).map(lab::make_arm);
     if (!arm) return tl::unexpected(arm.error());

@@ -39,7 +39,7 @@ void pad(std::string& cell, int width, Align align) {
 
 }  // namespace
 
-void TextTable::add_column(std::string head, Align align, int give_up) {
+void TextTable::add_column(std::string_view head, Align align, int give_up) {
   columns_.push_back({spelled(head, style_), align, give_up, {}});
 }
 

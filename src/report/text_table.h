@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/style.h"
@@ -17,7 +18,7 @@ class TextTable {
   explicit TextTable(Style style) : style_(style) {}
 
   /// `give_up` 0: never left out; of the others the highest goes first.
-  void add_column(std::string head, Align align, int give_up = 0);
+  void add_column(std::string_view head, Align align, int give_up = 0);
   /// One cell for each column, in order.
   void add_row(std::vector<std::string> cells);
 

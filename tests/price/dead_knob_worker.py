@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -S -E
 """A worker whose knob is dead: it is set once, to DEAD_KNOB_STUCK, and no switch changes it afterwards.
 
 WEIR_TEST_DEAD_KNOB=liar      claims the value that was asked for

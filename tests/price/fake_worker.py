@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -S -E
 """A worker without a model: plausible, seeded figures, so that pricing runs end to end in seconds.
 
 WEIR_TEST_FAKE_WORKER is a JSON object; every key may be left out:
@@ -8,7 +8,7 @@ WEIR_TEST_FAKE_WORKER is a JSON object; every key may be left out:
   speed     {limit: factor}: speed under that limit against the others ("0", "67108864", "unset", "unlimited")
   scale     factor on all simulated times (default 1)
   sleep     seconds really slept in each request (default 0)
-  keep      bytes newly retained per prompt token while nothing clips them (default 150000)
+  keep      bytes newly retained per prompt token while nothing clips them (default 600000)
   fail_at   the n-th generate request of a start answers an error (default: never)
 """
 
@@ -96,7 +96,7 @@ class FakeModel:
         live = WEIGHTS + prompt * LIVE_PER_TOKEN
         self.live_peak = max(self.live_peak, live)
         before = self.retained
-        self.keep(prompt * CONFIG.get("keep", 150_000))
+        self.keep(prompt * CONFIG.get("keep", 600_000))
         self.retained_peak = max(self.retained_peak, self.retained)
         self.total_peak = max(self.total_peak, live + max(before, self.retained))
         missed = 1 if self.limit is None else 1 + 1 / (1 + self.limit / 50e6)

@@ -1,6 +1,5 @@
 """What a priced run prints and leaves behind."""
 
-import re
 import unittest
 
 from pricing import PricingTest, arm_named
@@ -63,8 +62,8 @@ class Output(PricingTest):
 
     def test_progress_is_plain_lines_with_the_time_left(self):
         run = self.price("--limits", "64MiB", "--quick")
-        lines = [line for line in run.stderr.splitlines() if "footprint start" in line]
-        self.assertTrue(lines and all(re.match(r"weir: footprint start 1 of ", line) for line in lines), run.stderr)
+        self.assertRegex(run.stderr, r"(?m)^weir: footprint start 1 of \d+ \(.*\) · 0 % · \d+ (s|min) left$")
+        self.assertRegex(run.stderr, r"(?m)^weir: start 1 of 3, block 1 of \d+ · 0 % · ")
 
     def test_the_store_holds_no_prompt(self):
         self.priced("--limits", "64MiB", "--quick")

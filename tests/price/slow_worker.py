@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -S -E
 """A worker that is really slower under one limit: it sleeps, and its reported times say so.
 
 WEIR_TEST_SLOW_LIMIT   the limit: "0", "67108864", "unset", "unlimited" (default 67108864)

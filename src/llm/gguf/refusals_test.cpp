@@ -81,7 +81,8 @@ TEST(GgufRefusal, OfLengthsThatTheFileCannotHold) {
   EXPECT_THAT(with(8, number(UINT64_MAX)), HasSubstr("a string of 18446744073709551615 bytes"));
   EXPECT_THAT(with(9, short_number(10) + number(kHuge)),
               HasSubstr("an array's length is 9223372036854775808"));
-  EXPECT_THAT(with(9, short_number(10) + number(10)), HasSubstr("an array's length is 10 where at most 1 fit"));
+  EXPECT_THAT(with(9, short_number(10) + number(10)),
+              HasSubstr("an array's length is 10 where at most 1 fit"));
   EXPECT_THAT(with(9, short_number(8) + number(1u << 30)), HasSubstr("an array's length is 1073741824"));
   EXPECT_THAT(with(9, short_number(7) + number(1u << 30)), HasSubstr("an array's length is 1073741824"));
   EXPECT_THAT(answer(GgufBuilder().add_value(std::string(65536, 'k'), true).bytes()),
