@@ -84,6 +84,15 @@ TEST(ChildProcess, EchoesLinesAndReportsExit) {
   EXPECT_EQ(child->finish(5s).code, 0);
 }
 
+TEST(ChildProcess, HasExactlyTheEnvironmentThatIsGiven) {
+  const std::string longer = "WEIR_B=" + std::string(40, 'b');
+  auto child = ChildProcess::start({{"/usr/bin/env"}, std::vector<std::string>{"WEIR_A=1", longer}});
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->read_line(5s).value().value(), "WEIR_A=1");
+  EXPECT_EQ(child->read_line(5s).value().value(), longer);
+  EXPECT_FALSE(child->read_line(5s).value());
+}
+
 TEST(ChildProcess, NamesAProgramThatDoesNotExist) {
   auto child = ChildProcess::start({{"/no/such/program"}, {}});
   ASSERT_FALSE(child);

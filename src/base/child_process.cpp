@@ -63,7 +63,8 @@ Result<ChildProcess> ChildProcess::start(const ChildSpec& spec) {
   OwnedFd error_read(errors[0]);
   OwnedFd error_write(errors[1]);
   auto argv = pointers(spec.argv);
-  auto environment = pointers(spec.environment.value_or(std::vector<std::string>{}));
+  const std::vector<std::string> none;
+  auto environment = pointers(spec.environment ? *spec.environment : none);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return tl::unexpected(system_error(program, "start", errno));

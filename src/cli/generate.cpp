@@ -1,6 +1,5 @@
 #include "cli/generate.h"
 
-#include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <limits>
@@ -12,6 +11,7 @@
 #include "base/byte_text.h"
 #include "cli/limit_flags.h"
 #include "cli/loaded_model.h"
+#include "govern/blas_kernel.h"
 #include "ledger/faults.h"
 #include "ledger/layers_json.h"
 #include "ledger/peak.h"
@@ -132,6 +132,9 @@ std::string bytes_text(const ledger::Bytes& bytes) {
   return bytes ? short_bytes(*bytes) : "unknown";
 }
 
+/// The counter alone; the whole sentence, with what makes the width, is in the JSON.
+std::string peak_counter(const std::string& source) { return source.substr(0, source.find(" less")); }
+
 void note_statistics(const Invocation& invocation, const Measurement& measured) {
   const auto& run = measured.run;
   const auto& layers = measured.layers;
@@ -140,7 +143,7 @@ void note_statistics(const Invocation& invocation, const Measurement& measured) 
                                speed_text(decode_rate(run)), run.engine.finish_reason));
   note(invocation, fmt::format("footprint peak {} to {} ({}) · live peak {} · page faults {}",
                                short_bytes(measured.peak.low_bytes), short_bytes(measured.peak.high_bytes),
-                               measured.peak.source, short_bytes(measured.counters.live_peak_bytes),
+                               peak_counter(measured.peak.source), short_bytes(measured.counters.live_peak_bytes),
                                with_commas(measured.page_faults)));
   note(invocation,
        fmt::format(
@@ -156,9 +159,7 @@ Result<Measurement> measure(llm::Engine& engine, const llm::TextRequest& request
   auto peak = ledger::PeakMeter::start(ledger::FileMappings::kStay);
   const ledger::Faults before = ledger::own_faults();
   auto run = llm::run_text(engine, request, [&](std::string_view piece) {
-    if (!stream) return;
-    print_result(piece);
-    std::fflush(stdout);
+    if (stream) stream_result(piece);
   });
   if (!run) return tl::unexpected(run.error());
   const ledger::Faults after = ledger::own_faults();
@@ -185,6 +186,7 @@ Result<limits::Resolved> resolved_limits(const Options& options, const std::stri
 }
 
 Result<int> run_generate(const Options& options, const LimitsHooks& hooks, const Invocation& invocation) {
+  govern::choose_blas_kernel();  // before stdin is read: it may start this process anew
   const std::string name = options.model.value_or(std::string(llm::kDefaultModel));
   const auto limits = resolved_limits(options, name, hooks);
   if (!limits) return tl::unexpected(limits.error());
@@ -196,8 +198,7 @@ Result<int> run_generate(const Options& options, const LimitsHooks& hooks, const
   apply_limits(invocation, *model->governor, *limits);
   const auto measured = measure(*model->engine, *request, !options.json);
   if (!measured) return tl::unexpected(measured.error());
-  print_result(options.json ? as_json(*measured, *limits) : "\n");
-  std::fflush(stdout);
+  stream_result(options.json ? as_json(*measured, *limits) : "\n");
   if (!options.json) note_statistics(invocation, *measured);
   return 0;
 }

@@ -30,7 +30,6 @@ std::string blas_name() {
 Result<LoadedModel> load_model(const Invocation& invocation, const std::string& name_or_path) {
   auto path = llm::find_model(name_or_path);
   if (!path) return tl::unexpected(path.error());
-  govern::choose_blas_kernel();
   note(invocation, fmt::format("{} · BLAS {}", library_name(), blas_name()));
   if (govern::blas_identity().reference)
     note(invocation,

@@ -20,8 +20,7 @@ struct LoadedModel {
   std::unique_ptr<llm::Engine> engine;
 };
 
-/// Picks the BLAS kernel (may execute this process anew, so nothing must have been done yet), says which BLAS
-/// answers, and loads the weights.
+/// Says which BLAS answers and loads the weights. The caller has chosen the kernel (govern/blas_kernel.h).
 [[nodiscard]] Result<LoadedModel> load_model(const Invocation& invocation, const std::string& name_or_path);
 
 /// Sets the limits now that the weights are resident, and says previous value, new value and bytes trimmed.

@@ -128,7 +128,7 @@ price::PriceRequest request_of(const Options& options, const std::string& model)
 }
 
 std::string sealed_text(const lab::Plan& plan, bool resumed) {
-  return fmt::format("{} plan {}: {} starts × {} blocks, {} footprint starts for each of {} arms",
+  return fmt::format("{} plan {}: starts × blocks = {} × {}, and {} footprint starts for each of {} arms",
                      resumed ? "goes on with" : "sealed", lab::seal(plan).substr(0, 8), plan.sizes.starts,
                      plan.sizes.blocks_per_start, plan.sizes.footprint_starts_per_arm,
                      plan.question.arms.size());

@@ -48,11 +48,10 @@ Result<int> run_caught(const std::vector<std::string>& words) {
 
 /// A result that could not be written is not a result.
 int flushed(int code) {
-  errno = 0;
-  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
-  if (!failed) return code;
-  if (errno == EPIPE) return kSignalBase + SIGPIPE;
-  return report(system_error("stdout", "write the result", errno == 0 ? EIO : errno));
+  const int failure = finish_result();
+  if (failure == 0) return code;
+  if (failure == EPIPE) return kSignalBase + SIGPIPE;
+  return report(system_error("stdout", "write the result", failure));
 }
 
 }  // namespace
@@ -64,7 +63,7 @@ int run_program(int argc, char** argv) {
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   const auto code = run_caught(words);
   const int exit = code ? flushed(*code) : report(code.error());
-  if (!code) std::fflush(stdout);
+  if (!code) (void)finish_result();
   return interrupt_requested() ? kSignalBase + interrupt_signal() : exit;
 }
 

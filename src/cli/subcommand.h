@@ -60,4 +60,10 @@ void note(const Invocation& invocation, std::string_view line);
 /// To stdout, as it is: a result. The program checks at its end that all of it could be written.
 void print_result(std::string_view text);
 
+/// The same, and out at once: text that is read while it grows.
+void stream_result(std::string_view text);
+
+/// Writes out what is buffered; the errno of the first write of a result that failed, 0 when all went well.
+[[nodiscard]] int finish_result();
+
 }  // namespace weir::cli

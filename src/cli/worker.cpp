@@ -177,6 +177,7 @@ bool handle(Worker& worker, const std::string& line) {
 }
 
 Result<int> run_worker(const std::string& name, const Invocation& invocation) {
+  govern::choose_blas_kernel();  // before stdin is read: it may start this process anew
   auto model = load_model(invocation, name);
   if (!model) return tl::unexpected(model.error());
   const auto file = ReadOnlyFile::open(model->path);

@@ -267,9 +267,11 @@ Result<Outcome> run_experiment(const ExperimentRequest& request, const Surroundi
 std::vector<store::CurvePoint> curve_points(const ExperimentResult& result, std::int64_t measured_at) {
   std::vector<store::CurvePoint> out;
   if (result.quick) return out;
+  bool judged = false;
   for (const auto& cell : result.cells)
     for (const auto& arm : cell.arms) {
       if (!arm.is_baseline && arm.verdict == Verdict::kVoid) continue;
+      judged = judged || !arm.is_baseline;
       store::CurvePoint point;
       point.model = result.environment.model_sha256;
       point.machine = result.environment.machine;
@@ -283,6 +285,7 @@ std::vector<store::CurvePoint> curve_points(const ExperimentResult& result, std:
       point.seal = result.seal;
       out.push_back(std::move(point));
     }
+  if (!judged) out.clear();  // A baseline alone prices nothing.
   return out;
 }
 

@@ -20,7 +20,7 @@ Result<void> check_room(const std::filesystem::path& folder, std::size_t size_by
                         const std::string& mend) {
   const auto refused = [&](int number) {
     Error error = system_error(folder, "write here", number);
-    error.message += "; " + mend;
+    error.message = error.message.substr(0, error.message.find(';')) + "; " + mend;
     return tl::unexpected(std::move(error));
   };
   std::string name = (folder / ".weir-room.XXXXXX").string();

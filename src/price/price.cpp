@@ -61,6 +61,7 @@ Result<store::Store> open_store(const store::Environment& environment) {
 lab::WorkerSpec worker_spec(const PriceRequest& request) {
   lab::WorkerSpec spec;
   spec.argv = {request.worker.value_or(own_executable()), "worker", request.model};
+  if (!request.worker) spec.argv.emplace_back("--quiet");  // Its lines would stand between those of progress.
   spec.cpus = lab::allowed_cpus();
   return spec;
 }
@@ -122,7 +123,8 @@ Result<Priced> price(const PriceRequest& request, const Surroundings& surroundin
     const auto written = write_report(*outcome, *store, request, surroundings, priced.report);
     if (!written) return tl::unexpected(written.error());
   }
-  priced.stored_curve = outcome->result.complete && !outcome->result.quick && !request.worker;
+  priced.stored_curve =
+      !request.worker && outcome->result.complete && !lab::curve_points(outcome->result, 0).empty();
   priced.result = std::move(outcome->result);
   return priced;
 }

@@ -90,12 +90,12 @@ PricedTable priced_table(const lab::CellResult& cell) {
 }
 
 std::string cell_line(const lab::CellResult& cell) {
-  std::string text = "cell " + cell.name;
-  if (cell.footprint_prompts > 0) {
-    text += fmt::format(": {} of {} prompts, {}–{} tokens", cell.footprint_prompts, cell.footprint_prompts_of,
-                        with_commas(cell.shortest_prompt_tokens), with_commas(cell.longest_prompt_tokens));
-  }
-  return text;
+  if (cell.footprint_prompts <= 0) return "cell " + cell.name;
+  std::string tokens = with_commas(cell.shortest_prompt_tokens);
+  if (cell.longest_prompt_tokens != cell.shortest_prompt_tokens)
+    tokens += "–" + with_commas(cell.longest_prompt_tokens);
+  return fmt::format("cell {}: {} of {} prompts, {} tokens", cell.name, cell.footprint_prompts,
+                     cell.footprint_prompts_of, tokens);
 }
 
 std::string noise_line(const lab::CellResult& cell, const lab::Rule& rule) {

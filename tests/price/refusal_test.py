@@ -2,9 +2,18 @@
 
 import os
 import pathlib
+import subprocess
 import unittest
 
-from pricing import FAKE, WEIR, PricingTest
+from pricing import WEIR, PricingTest
+
+
+def can_mount():
+    probe = ["unshare", "-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt"]
+    try:
+        return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
 
 
 class Refusals(PricingTest):
@@ -57,9 +66,33 @@ class Refusals(PricingTest):
         self.refused(64, "-o", "/dev/null", says=["not a regular file"])
         self.assertTrue(pathlib.Path("/dev/null").is_char_device())
 
-    @unittest.skipUnless(os.path.exists("/dev/full") and FAKE, "needs /dev/full")
+    def on_a_disk(self, options, fill, *words):
+        """A run in a mount namespace of its own, whose folder `disk` is a small file system."""
+        disk = self.root / "disk"
+        disk.mkdir(exist_ok=True)
+        script = f"mount -t tmpfs -o size=1m tmpfs '{disk}' && {fill} && cd '{disk}' && exec \"$@\""
+        return subprocess.run(["unshare", "-m", "sh", "-c", script.replace("{disk}", str(disk)), "sh",
+                               *self.command("--limits", "64MiB", *words)],
+                              env=self.environment(**options), capture_output=True, text=True, check=False)
+
+    @unittest.skipUnless(can_mount(), "needs the right to mount")
+    def test_a_full_disk_is_75_and_a_read_only_one_69_before_any_work(self):
+        full = "(dd if=/dev/zero of='{disk}/fill' bs=64k 2>/dev/null || true)"
+        sealed = "mount -o remount,ro '{disk}'"
+        state = {"WEIR_STATE_DIR": str(self.root / "disk" / "state")}
+        mine = ("-o", str(self.root / "mine.md"))
+        for code, fill, options, words, says in ((75, full, {}, (), "-o FILE"), (75, full, state, mine, "WEIR_STATE_DIR"),
+                                                 (69, sealed, {}, (), "-o FILE"),
+                                                 (69, sealed, state, mine, "WEIR_STATE_DIR")):
+            with self.subTest(code=code, says=says):
+                run = self.on_a_disk(options, fill, *words)
+                self.assertEqual(run.returncode, code, run.stderr)
+                self.assertIn(says, run.stderr)
+                self.assertFalse((self.root / "starts").exists(), "a worker was started")
+                self.assertFalse((self.root / "mine.md").exists())
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
     def test_a_result_that_cannot_be_printed_is_no_result(self):
-        import subprocess
         with open("/dev/full", "w", encoding="ascii") as full:
             run = subprocess.run(self.command("--limits", "64MiB", "--quick", "--quiet"), env=self.environment(),
                                  cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

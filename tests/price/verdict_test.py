@@ -24,8 +24,8 @@ class Verdicts(PricingTest):
         self.assertAlmostEqual(arm["change"]["decode_tokens_per_second"]["ratio"], 0.7, delta=0.03)
 
     def test_a_limit_that_saves_nothing_is_closed(self):
-        result = self.priced("--limits", "64MiB", "--check", code=1, fake={"keep": 110000})
-        self.assertEqual(arm_named(result, "64 MiB")["reason"], "no_saving")
+        result = self.priced("--limits", "16MiB", "--check", code=1, fake={"keep": 30000})
+        self.assertEqual(arm_named(result, "16 MiB")["reason"], "no_saving")
 
     def test_too_much_noise_is_inconclusive(self):
         result = self.priced("--limits", "64MiB", "--check", code=2, fake={"noise": 2.0})
