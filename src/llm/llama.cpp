@@ -10,6 +10,7 @@
 #include <mlx/transforms.h>
 
 #include "base/check.h"
+#include "llm/kernels/primitives.h"
 
 namespace weir::llm {
 
@@ -102,8 +103,7 @@ mx::array Llama::attention(const LayerWeights& layer, int index, const mx::array
 
 mx::array Llama::feed_forward(const LayerWeights& layer, const mx::array& x) const {
   const auto products = multiply(layer.gate_up, x);
-  const mx::array& gate = products.at(0);
-  return layer.down.multiply(mx::multiply(mx::multiply(gate, mx::sigmoid(gate)), products.at(1))).front();
+  return layer.down.multiply(swiglu(products.at(0), products.at(1))).front();
 }
 
 mx::array Llama::step(std::span<const std::int32_t> tokens, KvCache& cache, LogitsOf wanted) const {

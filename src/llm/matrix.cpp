@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "llm/gguf/blocks.h"
+#include "llm/kernels/primitives.h"
 
 namespace weir::llm {
 
@@ -72,7 +73,7 @@ Matrix::Matrix(std::vector<Part> parts, int inputs) : inputs_(inputs), codes_(0.
 
 mx::array Matrix::dense() const {
   if (bits_ == 0) return mx::astype(codes_, mx::float32);
-  return mx::dequantize(codes_, *scales_, *biases_, kGroup, bits_);
+  return dequantized(codes_, *scales_, *biases_, bits_);
 }
 
 std::vector<mx::array> Matrix::split(const mx::array& product) const {
@@ -89,7 +90,7 @@ std::vector<mx::array> Matrix::split(const mx::array& product) const {
 std::vector<mx::array> Matrix::multiply(const mx::array& x) const {
   WEIR_CHECK_EQ(x.shape(1), inputs_);
   if (x.shape(0) == 1 && bits_ != 0)
-    return split(mx::quantized_matmul(x, codes_, *scales_, *biases_, true, kGroup, bits_));
+    return split(row_product(x, codes_, *scales_, *biases_, bits_));
   const mx::array whole = dense();
   std::vector<mx::array> products;
   int begin = 0;
@@ -103,7 +104,7 @@ std::vector<mx::array> Matrix::multiply(const mx::array& x) const {
 mx::array Matrix::rows(const mx::array& indices) const {
   const mx::array codes = mx::take(codes_, indices, 0);
   if (bits_ == 0) return mx::astype(codes, mx::float32);
-  return mx::dequantize(codes, mx::take(*scales_, indices, 0), mx::take(*biases_, indices, 0), kGroup, bits_);
+  return dequantized(codes, mx::take(*scales_, indices, 0), mx::take(*biases_, indices, 0), bits_);
 }
 
 }  // namespace weir::llm

@@ -28,7 +28,7 @@ class Matrix {
   /// Bytes of the buffers that hold it.
   [[nodiscard]] std::int64_t held_bytes() const noexcept { return held_bytes_; }
 
-  /// x [1, inputs] -> one [1, rows] per part; packed rows by MLX's quantized matmul.
+  /// x [1, inputs] -> one [1, rows] per part; packed rows by row_product (kernels/primitives.h).
   /// x [n, inputs], n > 1 -> one [n, rows] per part: the matrix is dequantized into scratch, then sgemm.
   [[nodiscard]] std::vector<mlx::core::array> multiply(const mlx::core::array& x) const;
 
