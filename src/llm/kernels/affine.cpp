@@ -113,9 +113,9 @@ WEIR_INLINE void multiply_body(const AffineView& m, const float* x, const float*
   }
 }
 
-/// exp(x), branch-free so that it vectorises; x is clamped to where the result is a normal number.
+/// exp(x), branch-free so that it vectorises: infinite from 88.4 on, and clamped below where it is a normal number.
 WEIR_INLINE float exponential(float x) {
-  x = std::min(std::max(x, -87.0F), 88.0F);
+  x = std::min(std::max(x, -87.0F), 89.0F);
   const float shifted = x * 1.44269504F + 12582912.0F;  // 1.5 * 2^23: rounds to the nearest integer
   const float n = shifted - 12582912.0F;
   const float r = (x - n * 0.693359375F) - n * -2.12194440e-4F;

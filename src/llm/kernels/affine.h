@@ -26,7 +26,8 @@ void dequantize_affine(const AffineView& matrix, float* out);
 void multiply_affine_row(const AffineView& matrix, const float* x, float* group_sums, float* out);
 
 /// out[i] = gate[i] / (1 + exp(-gate[i])) * up[i] for `count` elements. The exponential is a polynomial after Cody and
-/// Waite's reduction (Cephes expf), relative error below 2e-7; it saturates instead of overflowing.
+/// Waite's reduction (Cephes expf), relative error below 2e-7; large
+/// negative gates give -0, no gate overflows.
 void swiglu(const float* gate, const float* up, std::size_t count, float* out);
 
 }  // namespace weir::llm
