@@ -7,6 +7,7 @@
 
 #include "base/byte_text.h"
 #include "cli/limit_flags.h"
+#include "govern/blas_kernel.h"
 #include "limits/resolve.h"
 #include "llm/models.h"
 
@@ -37,6 +38,12 @@ void find_blas(const DoctorFacts& facts, Findings& findings) {
              facts.blas.file,
          "install OpenBLAS (Debian: libopenblas0-pthread) and build weir again, or start it with "
          "LD_PRELOAD=libopenblas.so.0"});
+  } else if (!facts.better_blas_kernel.empty()) {
+    findings.push_back(
+        {"old-blas-kernel", "warning",
+         "OpenBLAS does not know this processor and uses its " + facts.blas_kernel +
+             " kernels, several times slower; weir's own runner starts itself with better ones, other programs do not",
+         "set OPENBLAS_CORETYPE=" + facts.better_blas_kernel + " for other MLX programs"});
   }
 }
 
@@ -68,8 +75,14 @@ DoctorFacts facts_here() {
   const limits::Inputs inputs = limit_inputs({}, std::nullopt);
   auto model = llm::find_model(std::string(llm::kDefaultModel));
   limits::Inputs with_model = model ? limit_inputs({}, *model) : inputs;
-  return {inputs.variables, limits::resolve(with_model), govern::blas_identity(), ledger::machine_memory(),
-          std::move(model)};
+  const std::string kernel = govern::blas_kernel();
+  return {inputs.variables,
+          limits::resolve(with_model),
+          govern::blas_identity(),
+          ledger::machine_memory(),
+          std::move(model),
+          kernel,
+          govern::better_kernel(kernel, govern::cpu_features())};
 }
 
 std::string json_text(const Findings& findings) {

@@ -28,6 +28,8 @@ struct DoctorFacts {
   govern::BlasIdentity blas;
   Result<ledger::MachineMemory> memory;
   Result<std::filesystem::path> default_model;
+  std::string blas_kernel = "";         ///< The kernel that OpenBLAS chose, such as "Prescott".
+  std::string better_blas_kernel = "";  ///< What this processor deserves instead; "" when nothing is better.
 };
 
 [[nodiscard]] std::vector<Finding> find_faults(const DoctorFacts& facts);

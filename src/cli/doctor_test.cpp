@@ -54,6 +54,15 @@ TEST(Doctor, FindsReferenceBlasAndAMissingOne) {
   EXPECT_EQ(find_faults(facts)[0].id, "no-blas");
 }
 
+TEST(Doctor, FindsAKernelBelowTheProcessor) {
+  DoctorFacts facts = healthy();
+  facts.blas_kernel = "Prescott";
+  facts.better_blas_kernel = "SKYLAKEX";
+  ASSERT_THAT(find_faults(facts), SizeIs(1));
+  EXPECT_EQ(find_faults(facts)[0].id, "old-blas-kernel");
+  EXPECT_THAT(find_faults(facts)[0].mend, HasSubstr("OPENBLAS_CORETYPE=SKYLAKEX"));
+}
+
 TEST(Doctor, FindsACgroupBelowRam) {
   DoctorFacts facts = healthy();
   facts.memory->cgroup_limit_bytes = 16'000'000'000;

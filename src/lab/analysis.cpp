@@ -8,6 +8,7 @@
 #include "lab/probe.h"
 #include "lab/samples.h"
 #include "lab/sentences.h"
+#include "lab/sizing.h"
 #include "lab/verdict.h"
 #include "stats/sizing.h"
 #include "stats/summary.h"
@@ -229,26 +230,30 @@ CellResult cell_head(const Plan& plan, const Cell& cell) {
   return out;
 }
 
-}  // namespace
-
-double measured_seconds(const Records& records) {
-  double out = 0;
-  for (const auto& record : records.footprints)
-    out += record.seconds;
-  for (const auto& block : records.blocks)
-    out += block.seconds;
-  return out;
+/// Was a screen cut short, with work of its plan left?
+bool ended_by_time(const Plan& plan, const Records& records, const Standing& where) {
+  return out_of_time(plan, records) && (!where.footprints_done || where.settled_starts < plan.sizes.starts);
 }
+
+CheckFinding time_warning(const Plan& plan, const Standing& where) {
+  return {"time", "", false,
+          "the screen's time was up after " + std::to_string(where.settled_starts) + " of " +
+              std::to_string(plan.sizes.starts) +
+              " starts: this is what it has seen until then; a plan with more minutes (--decide) sees more"};
+}
+
+}  // namespace
 
 Standing standing(const Plan& plan, const Records& records) {
   Standing out;
   out.footprints_done = footprints_done(plan, records);
   out.settled_starts = settled_starts(plan, records);
+  out.finished = out_of_time(plan, records);
   if (!out.footprints_done) return out;
   const auto is_void = void_arms(plan, run_checks(plan, records, true));
   const auto looked = look(plan, records, filled_rule(plan, records), is_void);
   out.looks_done = looked.looks_done;
-  out.finished = all_void(is_void, baseline_index(plan.question)) ||
+  out.finished = out.finished || all_void(is_void, baseline_index(plan.question)) ||
                  out.settled_starts == plan.sizes.starts || (looked.looks_done > 0 && looked.all_decided);
   return out;
 }
@@ -282,6 +287,7 @@ ExperimentResult analyse(const Plan& plan, const Cell& cell, const Records& reco
     }
     result.arms.push_back(std::move(arm));
   }
+  if (ended_by_time(plan, records, where)) findings.push_back(time_warning(plan, where));
   if (where.finished && !records.blocks.empty())
     for (auto& warning : order_warnings(plan, records))
       findings.push_back(std::move(warning));

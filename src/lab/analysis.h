@@ -13,7 +13,7 @@ struct Standing {
   int settled_starts = 0;  ///< Leading speed starts that are complete or given up.
   int looks_done = 0;
   bool finished = false;  ///< Nothing of the plan is left to run: all starts settled, a look that decided
-                          ///< every arm, or every arm void.
+                          ///< every arm, every arm void, or a screen whose time is up.
 };
 
 /// Pure: an experiment that goes on after a crash stands exactly where its records say.
@@ -23,8 +23,5 @@ struct Standing {
 /// VOID: an unplanned look would break the error rate. Under three looks an arm keeps the verdict of the look
 /// that decided it.
 [[nodiscard]] ExperimentResult analyse(const Plan& plan, const Cell& cell, const Records& records);
-
-/// Time spent on completed footprint starts and blocks, over all sittings.
-[[nodiscard]] double measured_seconds(const Records& records);
 
 }  // namespace weir::lab

@@ -54,7 +54,8 @@ Result<Cell> load_cell(const std::string& name_or_path, const std::filesystem::p
   }
   auto text = read_text(path, kLargestCellBytes);
   if (!text) return tl::unexpected(text.error());
-  return parse_cell(*text, path.string());
+  return parse_cell(*text, path.string(),
+                    [&](const std::string& name) { return read_cell_text(path.parent_path(), name); });
 }
 
 }  // namespace weir::lab

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,15 +33,24 @@ struct Cell {
   int warm_per_turn_at_most = 1;
   int measured_per_turn = 1;
   int warm_generate_tokens = 2, measured_generate_tokens = 8;
-  std::string sha256;  ///< Of the file.
+  std::string sha256;  ///< Of the file, and of the text's own file where it has one.
 };
 
 /// Lengths that one start may use up without repeating one.
 [[nodiscard]] int lengths_available(const Cell& cell) noexcept;
 
+/// Gives the text of a file beside the cell, by the name that the cell has for it.
+using TextReader = std::function<Result<std::string>(const std::string& name)>;
+
 /// Reads TOML. `where` names the file in errors, which also name the key and the value. Unknown keys are
-/// errors.
-[[nodiscard]] Result<Cell> parse_cell(std::string_view toml, const std::string& where);
+/// errors. A cell has either `text` or `text_file`; without a reader the second is refused.
+[[nodiscard]] Result<Cell> parse_cell(std::string_view toml, const std::string& where,
+                                      const TextReader& text_reader = {});
+
+/// Reads a text for a cell in `folder`: a relative path that stays inside the folder (also past links), a
+/// regular file of at most 1 MiB, not empty, UTF-8 without control characters but line ends and tabs.
+[[nodiscard]] Result<std::string> read_cell_text(const std::filesystem::path& folder,
+                                                 const std::string& name);
 
 /// `name_or_path`: a cell of the workloads folder, or the path of a TOML file (it holds a slash or ends in
 /// .toml). An unknown name is kUsage and lists what there is.

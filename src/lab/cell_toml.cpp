@@ -24,6 +24,8 @@ class CellReader {
     if (!error_) error_ = Error{ErrorKind::kBadData, where_, "key " + prefix_ + key + " " + what};
   }
 
+  [[nodiscard]] bool failed() const { return error_.has_value(); }
+
   std::string text(const std::string& key) {
     const auto value = table_[key].value_exact<std::string>();
     if (!value || value->empty()) refuse(key, "must be a text that is not empty" + shown(key));
@@ -138,25 +140,41 @@ Result<toml::table> parse_table(std::string_view text, const std::string& where)
   }
 }
 
+std::string text_from_file(const toml::table& root, CellReader& reader, const TextReader& text_reader) {
+  if (root.contains("text")) reader.refuse("text_file", "stands beside text: give one of them");
+  const std::string name = reader.text("text_file");
+  if (!text_reader)
+    reader.refuse("text_file", "needs a folder to read from, and this cell has none: " + name);
+  if (reader.failed()) return "";
+  auto text = text_reader(name);
+  if (!text) reader.refuse("text_file", describe(text.error()));
+  return text.value_or("");
+}
+
 }  // namespace
 
-Result<Cell> parse_cell(std::string_view toml, const std::string& where) {
+Result<Cell> parse_cell(std::string_view toml, const std::string& where, const TextReader& text_reader) {
   if (toml.size() > (1u << 20)) return fail(ErrorKind::kBadData, where, "a cell is at most 1 MiB");
   auto root = parse_table(toml, where);
   if (!root) return tl::unexpected(root.error());
   std::optional<Error> error;
   CellReader reader(*root, "", where, error);
-  reader.only({"name", "about", "text", "footprint", "speed"});
+  reader.only({"name", "about", "text", "text_file", "footprint", "speed"});
   Cell cell;
   cell.name = reader.text("name");
   cell.about = reader.text("about");
-  cell.text = reader.text("text");
+  if (root->contains("text_file"))
+    cell.text = text_from_file(*root, reader, text_reader);
+  else
+    cell.text = reader.text("text");
   if (cell.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") != std::string::npos)
     reader.refuse("name", "must be lower-case letters, digits, - and _: " + cell.name);
   read_footprint(*root, where, error, cell);
   read_speed(*root, where, error, cell);
   if (error) return tl::unexpected(*error);
-  cell.sha256 = sha256_hex(toml);
+  // A NUL stands in no TOML: no two pairs of file and text join to the same bytes.
+  cell.sha256 =
+      sha256_hex(root->contains("text_file") ? std::string(toml) + '\0' + cell.text : std::string(toml));
   return cell;
 }
 

@@ -60,7 +60,7 @@ class Runner {
     const auto order = footprint_order(plan_);
     for (int index = 0; index < static_cast<int>(order.size()); ++index) {
       if (auto done = footprint_start(index, order[static_cast<std::size_t>(index)]); !done) return done;
-      if (interrupted()) return {};
+      if (interrupted() || out_of_time()) return {};
     }
     for (int start = 0; start < plan_.sizes.starts && !standing(plan_, journal_.records()).finished;
          ++start) {
@@ -94,7 +94,8 @@ class Runner {
   }
 
   Result<void> speed_start(int start) {
-    while (missing_block(start) >= 0 && journal_.failures(false, start) < kAttempts && !interrupted()) {
+    while (missing_block(start) >= 0 && journal_.failures(false, start) < kAttempts && !interrupted() &&
+           !out_of_time()) {
       report_speed(start);
       const auto begin = around_.clock.now();
       auto worker = around_.executor.start();
@@ -111,6 +112,7 @@ class Runner {
   /// The missing blocks of one start, on one worker.
   Result<void> blocks(IWorker& worker, int start, double load_seconds) {
     for (int block = missing_block(start); block >= 0; block = missing_block(start)) {
+      if (out_of_time()) return {};
       report_speed(start);
       auto record =
           run_block(worker, plan_, cell_, start, block, around_.clock, [this] { return interrupted(); });
@@ -136,6 +138,8 @@ class Runner {
     return -1;
   }
 
+  [[nodiscard]] bool out_of_time() const { return lab::out_of_time(plan_, journal_.records()); }
+
   [[nodiscard]] const Arm& arm_of(int arm) const {
     return plan_.question.arms[static_cast<std::size_t>(arm)];
   }
@@ -156,7 +160,8 @@ class Runner {
     if (!around_.progress) return;
     const int total = plan_.sizes.footprint_starts_per_arm * static_cast<int>(plan_.question.arms.size());
     around_.progress({Phase::kFootprint, index, total,
-                      footprint_seconds_left(index) + expected_speed_seconds(plan_),
+                      std::min(footprint_seconds_left(index) + expected_speed_seconds(plan_),
+                               screen_seconds_left(plan_, journal_.records())),
                       "footprint start " + std::to_string(index + 1) + " of " + std::to_string(total) + " (" +
                           arm_of(arm).name + ")"});
   }
@@ -166,7 +171,8 @@ class Runner {
     const int total = plan_.sizes.starts * plan_.sizes.blocks_per_start;
     const int done = static_cast<int>(journal_.records().blocks.size());
     const double each = seconds_per_start(plan_, journal_.records()) / plan_.sizes.blocks_per_start;
-    around_.progress({Phase::kSpeed, done, total, each * (total - done),
+    around_.progress({Phase::kSpeed, done, total,
+                      std::min(each * (total - done), screen_seconds_left(plan_, journal_.records())),
                       "start " + std::to_string(start + 1) + " of " + std::to_string(plan_.sizes.starts) +
                           ", block " + std::to_string(missing_block(start) + 1) + " of " +
                           std::to_string(plan_.sizes.blocks_per_start)});
@@ -192,7 +198,7 @@ Result<void> close_plan(store::Store& store, const Journal& journal) {
 
 /// Probes with a ready worker, fixes the sizes and seals.
 Result<Journal> seal_new(const ExperimentRequest& request, const Surroundings& around,
-                         const Question& question, IWorker& worker, Nanoseconds begin, Nanoseconds load) {
+                         const Question& question, IWorker& worker, Nanoseconds load) {
   const auto interrupted = [&] { return around.interrupted && around.interrupted(); };
   auto probed = run_probe(worker, question, request.cell, load, around.clock, interrupted);
   if (!probed) return tl::unexpected(probed.error());
@@ -202,8 +208,8 @@ Result<Journal> seal_new(const ExperimentRequest& request, const Surroundings& a
   Plan plan;
   plan.question = question;
   plan.probe = probed->probe;
-  plan.sizes = choose_sizes(question, probed->probe, sizes, seconds(around.clock.now() - begin),
-                            most_blocks_per_start(request.cell, sizes.warm_per_turn));
+  plan.sizes =
+      choose_sizes(question, probed->probe, sizes, most_blocks_per_start(request.cell, sizes.warm_per_turn));
   plan.seed = request.seed;
   plan.sealed_at = utc_text(around.clock.unix_seconds());
   if (auto checked = check_plan(plan); !checked) return tl::unexpected(checked.error());
@@ -229,7 +235,7 @@ Result<Opened> open_plan(const ExperimentRequest& request, const Surroundings& a
   if (*open && !request.start_afresh) return Opened{std::move(**open), true};
   if (*open)
     if (auto closed = close_plan(around.store, **open); !closed) return tl::unexpected(closed.error());
-  auto journal = seal_new(request, around, question, **worker, begin, load);
+  auto journal = seal_new(request, around, question, **worker, load);
   if (!journal) return tl::unexpected(journal.error());
   return Opened{std::move(*journal), false};
 }

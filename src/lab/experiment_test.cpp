@@ -1,13 +1,10 @@
-#include "lab/experiment.h"
-
-#include <unistd.h>
-#include <filesystem>
+#include <algorithm>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lab/analysis.h"
-#include "lab/fake_executor.h"
+#include "lab/experiment_fixture.h"
 #include "lab/journal.h"
 #include "lab/result_json.h"
 #include "lab/schedule.h"
@@ -16,57 +13,6 @@ namespace weir::lab {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr std::int64_t kMiB = 1 << 20;
-
-/// A folder of its own for each test, removed with its store.
-class Experiment : public testing::Test {
- protected:
-  Experiment() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "weir-lab-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-    store_.emplace(value_or_throw(store::Store::open(folder_ / "weir.db")));
-    request_.cell.name = "fake";
-    request_.cell.text = "text";
-    request_.cell.sha256 = std::string(64, 'c');
-    request_.cell.shortest_prompt_tokens = 100;
-    request_.cell.longest_prompt_tokens = 300;
-    request_.cell.measured_per_turn = 1;
-    for (int i = 0; i < 6; ++i)
-      request_.cell.footprint.push_back({"fake/f" + std::to_string(i), 100 + 37 * i, 8});
-    request_.arms = {make_arm(ArmLimit::unlimited()), make_arm(ArmLimit::of(64 * kMiB)),
-                     make_arm(ArmLimit::of(0))};
-    request_.baseline = "unlimited";
-    request_.weir_sha256 = std::string(64, 'b');
-    request_.seed = 11;
-  }
-  ~Experiment() override {
-    store_.reset();
-    std::filesystem::remove_all(folder_);
-  }
-
-  Outcome run(FakeBehaviour behaviour = {}) {
-    FakeExecutor executor(clock_, std::move(behaviour));
-    executor.before_request = before_request_;
-    auto out = run_experiment(request_, {executor, *store_, clock_, {}, {}, interrupted_});
-    requests_ = executor.requests;
-    return value_or_throw(std::move(out));
-  }
-
-  static const ArmResult& arm(const Outcome& outcome, const std::string& name) {
-    for (const auto& arm : outcome.result.cells[0].arms)
-      if (arm.name == name) return arm;
-    throw std::out_of_range(name);
-  }
-
-  std::filesystem::path folder_;
-  std::optional<store::Store> store_;
-  FakeClock clock_;
-  ExperimentRequest request_;
-  std::function<void()> before_request_;
-  std::function<bool()> interrupted_;
-  int requests_ = 0;
-};
 
 TEST_F(Experiment, ShipsWhatSavesAndCostsNothing) {
   const auto outcome = run({.noise_sd = 0.004});
@@ -146,18 +92,11 @@ TEST_F(Experiment, OtherTokensAreVoid) {
   EXPECT_NE(arm(outcome, "64 MiB").verdict, Verdict::kVoid);
 }
 
-TEST_F(Experiment, TheShortestPrefixThatReachesIsSealed) {
-  const auto outcome = run();
-  // 64 MiB plus 64 MiB at 2 MB a token: the first prompt of 100 tokens is enough.
-  EXPECT_EQ(outcome.plan.sizes.footprint_prompts, 1);
-  EXPECT_TRUE(outcome.plan.probe.reached);
-  EXPECT_EQ(outcome.result.cells[0].longest_prompt_tokens, 100);
-}
-
-TEST_F(Experiment, WarmRequestsGrowUntilATurnReaches) {
-  request_.arms = {make_arm(ArmLimit::unlimited()), make_arm(ArmLimit::of(900 * kMiB))};
-  request_.cell.warm_per_turn_at_most = 4;
-  EXPECT_EQ(run().plan.sizes.warm_per_turn, 2);
+TEST_F(Experiment, AVoidArmLeadsBeforeAClosedOne) {
+  const auto outcome = run({.speed = {{"64 MiB", 0.7}}, .other_ids_under = "0"});
+  EXPECT_EQ(arm(outcome, "64 MiB").verdict, Verdict::kClose);
+  EXPECT_EQ(outcome.result.verdict, Verdict::kVoid);
+  EXPECT_EQ(outcome.result.sentence, arm(outcome, "0").sentence);
 }
 
 TEST_F(Experiment, RunsBlocksInTheScheduledOrder) {
@@ -213,6 +152,19 @@ TEST_F(Experiment, AnInterruptKeepsWhatIsMeasuredAndGivesNoVerdict) {
   EXPECT_TRUE(rest.result.complete);
 }
 
+TEST_F(Experiment, AWorkerThatAnInterruptBreaksIsNoFailedStart) {
+  FakeBehaviour behaviour;
+  bool broken = false;
+  // The signal reaches the worker as well: it dies in the middle of a request.
+  behaviour.dies = [&](int start, int request) { return broken = broken || (start == 12 && request == 6); };
+  interrupted_ = [&] { return broken; };
+  EXPECT_TRUE(run(behaviour).interrupted);
+  interrupted_ = {};
+  const auto rest = run();
+  EXPECT_TRUE(rest.resumed);
+  EXPECT_EQ(rest.result.void_pairs, 0);
+}
+
 TEST_F(Experiment, AfreshClosesTheUnfinishedPlan) {
   int asked = 0;
   interrupted_ = [&] { return ++asked > 60; };
@@ -239,14 +191,21 @@ TEST_F(Experiment, TooManyLostPairsVoidEverything) {
   EXPECT_EQ(arm(outcome, "0").reason, "void_pairs") << arm(outcome, "0").sentence;
 }
 
-TEST_F(Experiment, QuickIsAScreenAndNeverAVerdict) {
-  request_.budget = Budget::kQuick;
-  request_.minutes = 1.8;
-  const auto outcome = run({.noise_sd = 0.0001});
-  EXPECT_EQ(outcome.result.verdict, Verdict::kInconclusive);
-  EXPECT_EQ(arm(outcome, "0").reason, "screen");
-  EXPECT_THAT(outcome.result.sentence, HasSubstr("never a verdict"));
-  EXPECT_EQ(outcome.plan.sizes.starts, 3);
+TEST_F(Experiment, AnArmWhoseFootprintStartsAllFailIsVoid) {
+  FakeBehaviour behaviour;
+  // The worker dies in its first request, right after the switch to no retention at all.
+  behaviour.dies_under = "0";
+  const auto outcome = run(behaviour);
+  EXPECT_EQ(arm(outcome, "0").verdict, Verdict::kVoid);
+  EXPECT_EQ(arm(outcome, "0").reason, "failed_starts") << arm(outcome, "0").sentence;
+  EXPECT_THAT(arm(outcome, "0").sentence, HasSubstr("no footprint start of 0 ended well"));
+}
+
+TEST_F(Experiment, ABaselineThatNeverEndsWellVoidsEveryArm) {
+  const auto outcome = run({.dies_under = "unlimited", .dies_from = 1});
+  EXPECT_EQ(arm(outcome, "0").reason, "failed_starts");
+  EXPECT_EQ(arm(outcome, "64 MiB").reason, "failed_starts");
+  EXPECT_THAT(arm(outcome, "64 MiB").sentence, HasSubstr("no footprint start of unlimited"));
 }
 
 TEST_F(Experiment, AClearCaseStopsAtAnEarlyLook) {

@@ -34,6 +34,9 @@ class FakeWorker final : public IWorker {
     ++owner_.requests;
     if (owner_.behaviour_.dies && owner_.behaviour_.dies(start_, ++asked_))
       return fail(ErrorKind::kEnvironment, "worker", "ended before it answered, with code 137");
+    if (!owner_.behaviour_.dies_under.empty() && start_ >= owner_.behaviour_.dies_from &&
+        arm_name(limit_) == owner_.behaviour_.dies_under && std::holds_alternative<GenerateRequest>(request))
+      return fail(ErrorKind::kEnvironment, "worker", "ended before it answered, with code 137");
     return std::visit([this](const auto& r) -> Result<WorkerEvent> { return answer(r); }, request);
   }
 
@@ -66,7 +69,9 @@ class FakeWorker final : public IWorker {
     const auto limit = b.keeps_everything ? std::nullopt : effective_bytes(limit_);
     if (limit) retained_ = std::min(retained_, *limit);
     retained_peak_ = std::max(retained_peak_, retained_);
-    footprint_extra_ = std::max(footprint_extra_, b.limit_saves_nothing ? 1'000'000'000 : retained_peak_);
+    footprint_extra_ = std::max(
+        footprint_extra_,
+        b.limit_saves_nothing ? 1'000'000'000 : std::max<std::int64_t>(0, retained_peak_ - b.reused_bytes));
     out.retained_bytes = retained_;
     out.retained_peak_bytes = retained_peak_;
     out.live_bytes = out.live_peak_bytes = b.live_bytes;
@@ -91,7 +96,8 @@ class FakeWorker final : public IWorker {
   WorkerEvent answer(const QuitRequest&) { return ErrorEvent{ErrorKind::kUsage, "quit"}; }
 
   double seconds_for(double tokens, double rate) {
-    return tokens / rate * std::exp(owner_.behaviour_.noise_sd * normal(owner_.random_));
+    const double slower = owner_.behaviour_.slowdown ? owner_.behaviour_.slowdown(start_) : 1;
+    return slower * tokens / rate * std::exp(owner_.behaviour_.noise_sd * normal(owner_.random_));
   }
 
   FakeExecutor& owner_;

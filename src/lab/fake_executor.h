@@ -30,11 +30,15 @@ struct FakeBehaviour {
   std::map<std::string, double> speed = {};           ///< Factor by arm name; 1 when absent.
   std::int64_t retained_bytes_per_token = 2'000'000;  ///< Grows until the limit.
   std::int64_t live_bytes = 800'000'000;
+  std::int64_t reused_bytes = 0;     ///< Of what is retained, so much serves the live peak again.
   bool reports_old_limit = false;    ///< A dead knob that reads back what was there before.
   bool keeps_everything = false;     ///< A dead knob that reads back the asked value.
   bool limit_saves_nothing = false;  ///< Retention obeys, the footprint does not follow.
   std::string other_ids_under = {};  ///< This arm generates other tokens.
   std::function<bool(int start, int request)> dies = {};  ///< Checked before each request.
+  std::string dies_under = {};  ///< A start of at least `dies_from` answers no request under this arm.
+  int dies_from = 0;
+  std::function<double(int start)> slowdown = {};  ///< Factor on the times of a start's requests.
   std::uint64_t seed = 1;
 };
 

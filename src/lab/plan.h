@@ -54,6 +54,8 @@ struct Probe {
   std::int64_t retained_peak_bytes = 0;  ///< Over the chosen prefix.
   std::int64_t footprint_peak_bytes = 0;
   bool reached = false;  ///< Retained at least the largest finite limit plus g.
+  std::int64_t spent_milliseconds =
+      0;  ///< All of the probe, its process start included: a part of the minutes.
   friend bool operator==(const Probe&, const Probe&) = default;
 };
 

@@ -66,7 +66,8 @@ json probe_json(const Probe& p) {
           {"footprint_start_milliseconds", p.footprint_start_milliseconds},
           {"retained_peak_bytes", p.retained_peak_bytes},
           {"footprint_peak_bytes", p.footprint_peak_bytes},
-          {"reached", p.reached}};
+          {"reached", p.reached},
+          {"spent_milliseconds", p.spent_milliseconds}};
 }
 
 std::string dump(const json& value) {
@@ -135,7 +136,8 @@ Probe read_probe(JsonReader& reader) {
             r.integer("footprint_start_milliseconds"),
             r.integer("retained_peak_bytes"),
             r.integer("footprint_peak_bytes"),
-            r.boolean("reached")};
+            r.boolean("reached"),
+            r.integer("spent_milliseconds")};
   reader.adopt(r);
   return out;
 }

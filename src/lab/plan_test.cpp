@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "lab/schedule.h"
-#include "lab/sizing.h"
 
 namespace weir::lab {
 namespace {
@@ -20,6 +19,7 @@ Plan four_arms() {
   plan.question.arms = {make_arm(ArmLimit::unlimited()), make_arm(ArmLimit::unset()),
                         make_arm(ArmLimit::of(64 << 20)), make_arm(ArmLimit::of(0))};
   plan.question.baseline = "unlimited";
+  plan.probe = {1'500, 3'000, 6'000, 150, 290, true, 21'000};
   plan.seed = 0xfedcba9876543210u;
   plan.sealed_at = "2026-11-30T14:02:11Z";
   return plan;
@@ -41,6 +41,8 @@ TEST(Plan, SurvivesItsCanonicalForm) {
   ASSERT_TRUE(again) << describe(again.error());
   EXPECT_EQ(canonical_json(*again), canonical_json(plan));
   EXPECT_EQ(seal(*again), seal(plan));
+  EXPECT_EQ(again->probe, plan.probe);
+  EXPECT_EQ(again->sizes, plan.sizes);
   EXPECT_EQ(seal(plan).size(), 64u);
 }
 
@@ -69,6 +71,14 @@ TEST(Plan, RefusesTooFewStartsWithTheNumbers) {
   EXPECT_EQ(refused.error().kind, ErrorKind::kUsage);
   EXPECT_THAT(refused.error().message, testing::AllOf(HasSubstr("SHIP over 3 arms needs 6 starts"),
                                                       HasSubstr("cost 8"), HasSubstr("it has 5")));
+  plan.question.budget = Budget::kQuick;
+  EXPECT_TRUE(check_plan(plan));
+}
+
+TEST(Plan, RefusesASingleFootprintStart) {
+  Plan plan = four_arms();
+  plan.sizes.footprint_starts_per_arm = 1;
+  EXPECT_THAT(check_plan(plan).error().message, HasSubstr("two footprint starts per arm or more, it has 1"));
   plan.question.budget = Budget::kQuick;
   EXPECT_TRUE(check_plan(plan));
 }
@@ -143,44 +153,6 @@ TEST(Schedule, FootprintRoundsHoldEveryArm) {
   for (int round = 0; round < 3; ++round)
     EXPECT_THAT(std::vector<int>(order.begin() + round * 4, order.begin() + round * 4 + 4),
                 testing::UnorderedElementsAre(0, 1, 2, 3));
-}
-
-TEST(Sizing, FillsTheMinutesAndKeepsTheFloor) {
-  Plan plan = four_arms();
-  plan.question.minutes = 5;
-  plan.probe = {1'500, 3'000, 6'000, 0, 0, true};
-  plan.sizes = choose_sizes(plan.question, plan.probe, plan.sizes, 15, 100);
-  EXPECT_TRUE(check_plan(plan));
-  EXPECT_EQ(plan.sizes.footprint_starts_per_arm, 3);
-  const double all = 15 + expected_footprint_seconds(plan) + expected_speed_seconds(plan);
-  EXPECT_LE(all, 300);
-  EXPECT_GT(all, 240);
-  plan.question.minutes = 0.1;
-  const auto floor = choose_sizes(plan.question, plan.probe, plan.sizes, 15, 100);
-  EXPECT_EQ(floor.starts, 6);
-  EXPECT_EQ(floor.blocks_per_start, 1);
-}
-
-TEST(Sizing, QuickIsThreeStartsAndDecideComesInThrees) {
-  Plan plan = four_arms();
-  plan.probe = {1'500, 3'000, 6'000, 0, 0, true};
-  plan.question.budget = Budget::kQuick;
-  plan.question.minutes = 1.8;
-  const auto quick = choose_sizes(plan.question, plan.probe, {}, 15, 100);
-  EXPECT_EQ(quick.starts, 3);
-  EXPECT_EQ(quick.looks, 1);
-  plan.question.budget = Budget::kDecide;
-  plan.question.minutes = 30;
-  plan.sizes = choose_sizes(plan.question, plan.probe, {}, 15, 100);
-  EXPECT_EQ(plan.sizes.looks, 3);
-  EXPECT_EQ(plan.sizes.starts % 3, 0);
-  EXPECT_TRUE(check_plan(plan));
-}
-
-TEST(Sizing, NeverAsksForLengthsThatACellDoesNotHave) {
-  Plan plan = four_arms();
-  plan.probe = {100, 10, 100, 0, 0, true};
-  EXPECT_LE(choose_sizes(plan.question, plan.probe, {}, 1, 4).blocks_per_start, 4);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lab/sizing.h"
+
 namespace weir::lab {
 
 namespace {
@@ -11,25 +13,42 @@ std::int64_t milliseconds(Nanoseconds duration) {
   return std::max<std::int64_t>(1, std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
 }
 
-/// Warm and measured requests of the middle length or near it; names outside any block's.
-BlockPlan timing_turn(const Cell& cell, int warm) {
-  BlockPlan out;
+/// The n-th request of the timing turn: of the middle length or near it, never one length twice in a cell
+/// that does not repeat; its name is outside any block's.
+CellRequest timing_request(const Cell& cell, int n, bool warm) {
   const int low = cell.shortest_prompt_tokens;
   const int high = cell.longest_prompt_tokens;
-  const auto length = [&](int i) { return std::clamp((low + high) / 2 + (i % 2 == 0 ? i : -i), low, high); };
-  for (int i = 0; i < warm; ++i)
-    out.warm.push_back(
-        {cell.name + "/probe/warm" + std::to_string(i), length(i + 1), cell.warm_generate_tokens});
-  for (int i = 0; i < cell.measured_per_turn; ++i)
-    out.measured.push_back({cell.name + "/probe/measured" + std::to_string(i), length(i + warm + 1),
-                            cell.measured_generate_tokens});
-  return out;
+  const int length = std::clamp((low + high) / 2 + (n % 2 == 0 ? n : -n), low, high);
+  return {cell.name + "/probe/" + (warm ? "warm" : "measured") + std::to_string(n), length,
+          warm ? cell.warm_generate_tokens : cell.measured_generate_tokens};
 }
 
-Result<void> probe_footprint(IWorker& worker, const Question& question, const Cell& cell,
+/// What a request costs, in prompt tokens: one that is generated takes about as long as a dozen of a prompt.
+std::int64_t work_of(const CellRequest& request) {
+  return request.prompt_tokens + 12 * std::int64_t{request.generate_tokens};
+}
+
+/// Retaining more than the limits is not enough: where the largest request still fits into what is retained,
+/// an arm that trims saves nothing yet. So the footprint must exceed what the largest limit would leave of
+/// it, live peak and limit, by the saving asked for and a quarter of it.
+bool reaches(const Question& question, const Probe& probe, std::int64_t live_peak_bytes) {
+  const auto saving = saving_asked(question.rule, static_cast<double>(probe.footprint_peak_bytes));
+  const auto limit = largest_limit(question);
+  return probe.retained_peak_bytes > limit + saving &&
+         probe.footprint_peak_bytes - live_peak_bytes - limit > saving + saving / 4;
+}
+
+Result<void> probe_footprint(IWorker& worker, const Question& question, const Cell& cell, IClock& clock,
                              const Interrupted& interrupted, Probed& out) {
+  const auto begin = clock.now();
+  const double allowed = footprint_seconds_allowed(question);
+  std::int64_t work = 0;
   out.footprint_prompts = 0;
   for (const auto& request : cell.footprint) {
+    const std::int64_t more = work + work_of(request);
+    const double each = work == 0 ? 0 : seconds(clock.now() - begin) / static_cast<double>(work);
+    if (each * static_cast<double>(more) > allowed) break;
+    work = more;
     auto event = run_request(worker, cell, request, interrupted);
     if (!event) return tl::unexpected(event.error());
     auto measured = ask_measure(worker, false);
@@ -38,11 +57,31 @@ Result<void> probe_footprint(IWorker& worker, const Question& question, const Ce
     out.probe.retained_peak_bytes =
         std::max({out.probe.retained_peak_bytes, measured->retained_peak_bytes, event->retained_bytes});
     out.probe.footprint_peak_bytes = measured->footprint_peak_high_bytes;
-    const auto saving = saving_asked(question.rule, static_cast<double>(out.probe.footprint_peak_bytes));
-    out.probe.reached = out.probe.retained_peak_bytes > largest_limit(question) + saving;
+    out.probe.reached = reaches(question, out.probe, measured->live_peak_bytes);
     if (out.probe.reached) break;
   }
   return {};
+}
+
+/// Switch, warm and measured requests, then warm ones until the pool has passed the limits.
+Result<void> probe_turn(IWorker& worker, const Question& question, const Cell& cell,
+                        const Interrupted& interrupted, Probed& out) {
+  if (auto switched = ask_switch(worker, ArmLimit::unlimited()); !switched)
+    return tl::unexpected(switched.error());
+  if (auto reset = ask_measure(worker, true); !reset) return tl::unexpected(reset.error());
+  std::int64_t peak = 0;
+  out.warm_per_turn = cell.warm_per_turn;
+  for (int n = 0;; ++n) {
+    const int fixed = cell.warm_per_turn + cell.measured_per_turn;
+    if (n >= fixed) {
+      if (peak > largest_limit(question) || out.warm_per_turn >= cell.warm_per_turn_at_most) return {};
+      ++out.warm_per_turn;
+    }
+    const bool warm = n < cell.warm_per_turn || n >= fixed;
+    auto event = run_request(worker, cell, timing_request(cell, n, warm), interrupted);
+    if (!event) return tl::unexpected(event.error());
+    peak = std::max({peak, event->retained_peak_bytes, event->retained_bytes});
+  }
 }
 
 }  // namespace
@@ -67,19 +106,15 @@ Result<Probed> run_probe(IWorker& worker, const Question& question, const Cell& 
     return tl::unexpected(switched.error());
   if (auto reset = ask_measure(worker, true); !reset) return tl::unexpected(reset.error());
   const auto begin = clock.now();
-  if (auto done = probe_footprint(worker, question, cell, interrupted, out); !done)
+  if (auto done = probe_footprint(worker, question, cell, clock, interrupted, out); !done)
     return tl::unexpected(done.error());
-  out.probe.footprint_start_milliseconds = milliseconds(load + (clock.now() - begin));
-  for (out.warm_per_turn = cell.warm_per_turn;; ++out.warm_per_turn) {
-    const auto turn_begin = clock.now();
-    auto turn =
-        run_turn(worker, ArmLimit::unlimited(), cell, timing_turn(cell, out.warm_per_turn), interrupted);
-    if (!turn) return tl::unexpected(turn.error());
-    out.probe.turn_milliseconds = milliseconds(clock.now() - turn_begin);
-    if (turn->retained_peak_bytes > largest_limit(question) ||
-        out.warm_per_turn >= cell.warm_per_turn_at_most)
-      break;
-  }
+  const auto turn_begin = clock.now();
+  out.probe.footprint_start_milliseconds = milliseconds(load + (turn_begin - begin));
+  if (auto done = probe_turn(worker, question, cell, interrupted, out); !done)
+    return tl::unexpected(done.error());
+  const auto end = clock.now();
+  out.probe.turn_milliseconds = milliseconds(end - turn_begin);
+  out.probe.spent_milliseconds = milliseconds(load + (end - begin));
   return out;
 }
 

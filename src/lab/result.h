@@ -84,7 +84,8 @@ struct NoiseFloor {
   std::optional<double> minutes_for_margin;  ///< How long a plan must run here before its MDE is the margin.
 };
 
-/// A check that failed, or a warning that does not void (`is_void` false), in one sentence with its figures.
+/// A check that failed, or a warning (carry_over, position, time) that does not void (`is_void` false), in
+/// one sentence with its figures.
 struct CheckFinding {
   std::string id;
   std::string arm;  ///< "" when it concerns the whole cell.

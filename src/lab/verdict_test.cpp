@@ -1,10 +1,12 @@
 #include "lab/verdict.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "lab/fake_executor.h"
+#include "stats/sizing.h"
 
 namespace weir::lab {
 namespace {
@@ -58,6 +60,40 @@ TEST(Verdict, ClosesForCostFalselyAtMostAsOftenAsStated) {
   EXPECT_LE(experiments_with(Verdict::kClose, 0.02, 200), 19);
 }
 
+/// Experiments with three looks at Pocock's level, in which an arm gets this verdict at any look.
+int experiments_with_looks(Verdict verdict, double loss, int experiments) {
+  SeededRandom random(77);
+  int count = 0;
+  for (int i = 0; i < experiments; ++i) {
+    const auto whole = draw(random, 24, loss, 0.01);
+    bool any = false;
+    for (const int starts : stats::pocock_looks(24)) {
+      auto seen = whole;
+      for (auto& arm : seen) {
+        arm.decode.resize(std::min<std::size_t>(arm.decode.size(), static_cast<std::size_t>(starts)));
+        arm.prefill.resize(arm.decode.size());
+      }
+      for (const auto& decision : decide(rule(), stats::kPocockLevel, stats::kPocockLevel / 3, seen,
+                                         std::vector<bool>(seen.size(), false), 0))
+        any = any || decision.verdict == verdict;
+    }
+    count += any ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(Verdict, ThreeLooksShipFalselyAtMostAsOftenAsStated) {
+  const int count = experiments_with_looks(Verdict::kShip, 0.02, 400);
+  EXPECT_LE(count, 33);  // 5 % are 20, three standard deviations more are 33
+  EXPECT_GE(count, 4);   // a rule that never fires proves nothing
+}
+
+TEST(Verdict, ThreeLooksCloseFalselyAtMostAsOftenAsStated) {
+  const int count = experiments_with_looks(Verdict::kClose, 0.02, 400);
+  EXPECT_LE(count, 33);
+  EXPECT_GE(count, 2);
+}
+
 TEST(Verdict, FindsWhatIsClear) {
   EXPECT_GE(experiments_with(Verdict::kShip, 0, 50), 45);
   EXPECT_GE(experiments_with(Verdict::kClose, 0.1, 50), 45);
@@ -103,6 +139,32 @@ TEST(Verdict, TheWorseEndsOfThePeaksDecide) {
   for (double& value : samples[1].saved_low)
     value = 90e6;  // the sum of both widths eats the saving
   EXPECT_NE(judge(samples)[1].verdict, Verdict::kShip);
+}
+
+TEST(Verdict, PrefillAloneForbidsAndCloses) {
+  SeededRandom random(9);
+  auto samples = draw(random, 8, 0, 0.001);
+  for (double& value : samples[1].prefill)
+    value += std::log1p(-0.02);  // at the margin
+  EXPECT_EQ(judge(samples)[1].verdict, Verdict::kInconclusive);
+  for (double& value : samples[1].prefill)
+    value += std::log1p(-0.1);
+  const auto decisions = judge(samples);
+  EXPECT_EQ(decisions[1].verdict, Verdict::kClose);
+  EXPECT_EQ(decisions[1].reason, "cost");
+  EXPECT_EQ(decisions[2].verdict, Verdict::kShip);
+}
+
+TEST(Verdict, ASavingThatThePeaksLeaveOpenClosesNothing) {
+  SeededRandom random(10);
+  auto samples = draw(random, 8, 0, 0.001);
+  for (auto* part : {&samples[1].saved_low, &samples[1].saved_mid})
+    for (double& value : *part)
+      value -= 850e6;  // about 50 MB, of the 100 asked for; the peaks' other ends still say 900
+  EXPECT_EQ(judge(samples)[1].verdict, Verdict::kInconclusive);
+  for (double& value : samples[1].saved_high)
+    value -= 850e6;
+  EXPECT_EQ(judge(samples)[1].reason, "no_saving");
 }
 
 TEST(Verdict, TooFewStartsHaveNoBoundAtTheLevel) {

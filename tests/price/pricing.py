@@ -1,5 +1,6 @@
 """Runs the built `weir price` with a simulated worker, in folders of its own."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -15,6 +16,9 @@ WEIR = os.environ.get("WEIR", str(HERE.parents[1] / "build/dev/bin/weir"))
 FAKE = str(HERE / "fake_worker.py")
 TINY = str(HERE / "tiny.toml")
 
+# A plan of the default five minutes takes as many starts as it may; this one is full after three seconds.
+MINUTES = "0.05"
+
 
 class PricingTest(unittest.TestCase):
     """Each test has a state folder and a working folder that nobody else uses."""
@@ -26,9 +30,10 @@ class PricingTest(unittest.TestCase):
         self.folder = self.root / "here"
         self.folder.mkdir()
 
-    def command(self, *words, worker=FAKE):
+    def command(self, *words, worker=FAKE, minutes=MINUTES):
         cell = [] if "--workload" in words else ["--workload", TINY]
-        return [WEIR, "price", *cell, "--worker", worker, *words]
+        budget = ["--decide", minutes] if minutes and not {"--quick", "--decide"} & set(words) else []
+        return [WEIR, "price", *cell, *budget, "--worker", worker, *words]
 
     def environment(self, fake=None, **more):
         kept = {name: os.environ[name] for name in ("HOME", "TMPDIR", "LD_LIBRARY_PATH") if name in os.environ}
@@ -38,8 +43,8 @@ class PricingTest(unittest.TestCase):
         return {**kept, "LC_ALL": "C", "WEIR_STATE_DIR": str(self.state),
                 "WEIR_TEST_FAKE_WORKER": json.dumps(settings), "WEIR_TEST_INNER_WORKER": FAKE, **more}
 
-    def price(self, *words, fake=None, worker=FAKE, **more):
-        return subprocess.run(self.command(*words, worker=worker), env=self.environment(fake, **more),
+    def price(self, *words, fake=None, worker=FAKE, minutes=MINUTES, **more):
+        return subprocess.run(self.command(*words, worker=worker, minutes=minutes), env=self.environment(fake, **more),
                               cwd=self.folder, capture_output=True, text=True, timeout=240, check=False)
 
     def priced(self, *words, code=0, **options):
@@ -52,7 +57,10 @@ class PricingTest(unittest.TestCase):
         """From the store, read as a stranger would: with SQLite alone."""
         if not (self.state / "weir.db").exists():
             return []
-        with sqlite3.connect(f"file:{self.state / 'weir.db'}?mode=ro", uri=True) as store:
+        with contextlib.closing(sqlite3.connect(f"file:{self.state / 'weir.db'}?mode=ro", uri=True)) as store:
+            # A store that was opened a moment ago may have no tables yet.
+            if not store.execute("SELECT 1 FROM sqlite_master WHERE name = 'blocks'").fetchall():
+                return []
             return store.execute(query).fetchall()
 
     def blocks(self):

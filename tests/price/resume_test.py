@@ -11,11 +11,15 @@ from pricing import PricingTest
 
 LIMITS = ("--limits", "64MiB,0")
 
+# Nothing is decided in this noise, so that every start of a plan is run; ten kills must not outlast them.
+MINUTES = "0.4"
+SLOW = {"noise": 2.0, "sleep": 0.005}
+
 
 class Resume(PricingTest):
     def kill_after(self, seconds, number=signal.SIGKILL, fake=None):
         """Starts a run and signals it; returns its exit code and stderr."""
-        child = subprocess.Popen(self.command(*LIMITS, "--json"), env=self.environment(fake), cwd=self.folder,
+        child = subprocess.Popen(self.command(*LIMITS, "--json", minutes=MINUTES), env=self.environment(fake), cwd=self.folder,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         time.sleep(seconds)
         child.send_signal(number)
@@ -24,7 +28,7 @@ class Resume(PricingTest):
 
     def wait_for_blocks(self, count):
         """How long a run needs here before it has stored blocks: the scale of the random moments."""
-        child = subprocess.Popen(self.command(*LIMITS, "--json"), env=self.environment({"sleep": 0.005}),
+        child = subprocess.Popen(self.command(*LIMITS, "--json", minutes=MINUTES), env=self.environment(SLOW),
                                  cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         begin = time.monotonic()
         while len(self.blocks()) < count and child.poll() is None and time.monotonic() - begin < 120:
@@ -34,16 +38,16 @@ class Resume(PricingTest):
         return time.monotonic() - begin
 
     def test_ten_kills_lose_no_block_and_count_none_twice(self):
-        scale = self.wait_for_blocks(12)
+        scale = self.wait_for_blocks(6)
         moments = random.Random(20260)
         before = self.blocks()
-        self.assertGreaterEqual(len(before), 12)
+        self.assertGreaterEqual(len(before), 6)
         for _ in range(10):
-            self.kill_after(moments.uniform(0.1, 1.0) * scale, fake={"sleep": 0.005})
+            self.kill_after(moments.uniform(0.1, 1.0) * scale, fake=SLOW)
             after = self.blocks()
             self.assertEqual([row for row in after if row in before], before, "a completed block changed or went")
             before = after
-        result = self.priced(*LIMITS, fake={"sleep": 0.005})
+        result = self.priced(*LIMITS, fake=SLOW, minutes=MINUTES)
         after = self.blocks()
         self.assertEqual([row for row in after if row in before], before)
         self.assertEqual({row[0] for row in after}, {result["seal"]}, "one question has one plan")
@@ -59,7 +63,7 @@ class Resume(PricingTest):
     def test_an_interrupt_keeps_blocks_and_says_how_to_go_on(self):
         self.wait_for_blocks(4)
         before = self.blocks()
-        code, words = self.kill_after(2, signal.SIGINT, fake={"sleep": 0.02})
+        code, words = self.kill_after(2, signal.SIGINT, fake={**SLOW, "sleep": 0.02})
         self.assertEqual(code, 130, words)
         self.assertIn("the same command goes on", words)
         self.assertEqual(self.blocks()[: len(before)], before)
@@ -68,7 +72,7 @@ class Resume(PricingTest):
     def test_new_seals_another_plan(self):
         self.wait_for_blocks(2)
         first = self.rows("SELECT seal FROM plans")[0][0]
-        second = self.priced(*LIMITS, "--new")["seal"]
+        second = self.priced(*LIMITS, "--new", minutes=MINUTES)["seal"]
         self.assertNotEqual(first, second)
         self.assertEqual(dict(self.rows("SELECT seal, state FROM plans")), {first: "void", second: "complete"})
 
@@ -85,7 +89,7 @@ class Resume(PricingTest):
 
     def test_another_seed_for_an_unfinished_plan_is_refused(self):
         self.wait_for_blocks(2)
-        run = self.price(*LIMITS, "--seed", "5")
+        run = self.price(*LIMITS, "--seed", "5", minutes=MINUTES)
         self.assertEqual(run.returncode, 64, run.stderr)
         self.assertIn("--new", run.stderr)
 
