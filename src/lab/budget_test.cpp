@@ -71,7 +71,12 @@ TEST_F(Experiment, TheMinutesHoldProbeFootprintsAndStarts) {
   for (const double minutes : {3.0, 5.0, 12.0}) {
     request_.minutes = minutes;
     const double begin = seconds(clock_.now());
-    run();
+    const auto outcome = run();
+    // Every second is accounted for: the probe's, and what is stored with starts and blocks.
+    EXPECT_NEAR(
+        seconds(clock_.now()) - begin,
+        outcome.result.elapsed_seconds + static_cast<double>(outcome.plan.probe.spent_milliseconds) / 1e3,
+        0.1);
     EXPECT_LE(seconds(clock_.now()) - begin, 1.1 * 60 * minutes);
     EXPECT_GE(seconds(clock_.now()) - begin, 0.75 * 60 * minutes);
   }

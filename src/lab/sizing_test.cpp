@@ -81,9 +81,12 @@ TEST(Sizing, AStartOfItsOwnShiftIsNotHealedByBlocks) {
 }
 
 TEST(Sizing, EightStartsForCloseWhereTheyFitAndElseTheFloorOfShip) {
-  // Sixteen seconds a start with one block: eight fit into what is left, nine do not.
   auto q = question(Budget::kDefault, 5);
   EXPECT_GE(choose_sizes(q, probe(500, 4'500, 6'000), {}, 100).starts, 8);
+  // Here six starts would have the smallest effect, and could not close.
+  const auto dear = choose_sizes(q, probe(25'000, 500, 3'000), {}, 100);
+  EXPECT_EQ(dear.starts, 8);
+  EXPECT_LT(expected_effect(6, 6, 0.05 / 3), expected_effect(8, dear.blocks_per_start, 0.05 / 3));
   q.minutes = 2.9;
   const auto tight = choose_sizes(q, probe(500, 3'500, 4'000), {}, 100);
   EXPECT_EQ(tight.starts, 6);

@@ -14,11 +14,13 @@ class Verdicts(PricingTest):
         self.assertTrue(arm_named(result, "64 MiB")["reached"])
 
     def test_a_limit_that_costs_speed_is_closed(self):
-        result = self.priced("--limits", "64MiB", "--check", code=1, fake={"speed": {"67108864": 0.7}})
+        result = self.priced("--limits", "64MiB", "--check", code=1, minutes="0.3",
+                             fake={"speed": {"67108864": 0.7}})
         self.assertEqual(arm_named(result, "64 MiB")["reason"], "cost")
 
     def test_a_worker_that_really_sleeps_is_closed(self):
-        result = self.priced("--limits", "64MiB", "--check", code=1, worker=str(HERE / "slow_worker.py"))
+        result = self.priced("--limits", "64MiB", "--check", code=1, minutes="0.3",
+                             worker=str(HERE / "slow_worker.py"))
         arm = arm_named(result, "64 MiB")
         self.assertEqual(arm["reason"], "cost")
         self.assertAlmostEqual(arm["change"]["decode_tokens_per_second"]["ratio"], 0.7, delta=0.03)
