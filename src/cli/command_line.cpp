@@ -173,7 +173,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words,
   const auto named = named_subcommand(own, table);
   if (!named) return tl::unexpected(named.error());
 
-  CLI::App app("weir bounds what an MLX process keeps, shows where every byte is, and prices the bound", "weir");
+  CLI::App app("weir bounds what an MLX process keeps, shows where every byte is, and prices the bound",
+               "weir");
   bool version = false;
   std::vector<PendingNumber> numbers;
   declare_all(app, table, line.invocation.quiet, version, numbers);

@@ -39,11 +39,11 @@ void find_blas(const DoctorFacts& facts, Findings& findings) {
          "install OpenBLAS (Debian: libopenblas0-pthread) and build weir again, or start it with "
          "LD_PRELOAD=libopenblas.so.0"});
   } else if (!facts.better_blas_kernel.empty()) {
-    findings.push_back(
-        {"old-blas-kernel", "warning",
-         "OpenBLAS does not know this processor and uses its " + facts.blas_kernel +
-             " kernels, several times slower; weir's own runner starts itself with better ones, other programs do not",
-         "set OPENBLAS_CORETYPE=" + facts.better_blas_kernel + " for other MLX programs"});
+    findings.push_back({"old-blas-kernel", "warning",
+                        "OpenBLAS does not know this processor and uses its " + facts.blas_kernel +
+                            " kernels, several times slower; weir's own runner starts itself with better "
+                            "ones, other programs do not",
+                        "set OPENBLAS_CORETYPE=" + facts.better_blas_kernel + " for other MLX programs"});
   }
 }
 

@@ -133,7 +133,9 @@ std::string bytes_text(const ledger::Bytes& bytes) {
 }
 
 /// The counter alone; the whole sentence, with what makes the width, is in the JSON.
-std::string peak_counter(const std::string& source) { return source.substr(0, source.find(" less")); }
+std::string peak_counter(const std::string& source) {
+  return source.substr(0, source.find(" less"));
+}
 
 void note_statistics(const Invocation& invocation, const Measurement& measured) {
   const auto& run = measured.run;
@@ -141,10 +143,11 @@ void note_statistics(const Invocation& invocation, const Measurement& measured) 
   note(invocation, fmt::format("prompt {} tokens, {} · generated {} tokens, {} · finish reason {}",
                                run.prompt_tokens, speed_text(prefill_rate(run)), run.engine.drawn_tokens,
                                speed_text(decode_rate(run)), run.engine.finish_reason));
-  note(invocation, fmt::format("footprint peak {} to {} ({}) · live peak {} · page faults {}",
-                               short_bytes(measured.peak.low_bytes), short_bytes(measured.peak.high_bytes),
-                               peak_counter(measured.peak.source), short_bytes(measured.counters.live_peak_bytes),
-                               with_commas(measured.page_faults)));
+  note(invocation,
+       fmt::format("footprint peak {} to {} ({}) · live peak {} · page faults {}",
+                   short_bytes(measured.peak.low_bytes), short_bytes(measured.peak.high_bytes),
+                   peak_counter(measured.peak.source), short_bytes(measured.counters.live_peak_bytes),
+                   with_commas(measured.page_faults)));
   note(invocation,
        fmt::format(
            "footprint {} = live {} + retained {} + heap idle {} + identified {} + unexplained {}; file {}",

@@ -89,8 +89,7 @@ std::vector<mx::array> Matrix::split(const mx::array& product) const {
 
 std::vector<mx::array> Matrix::multiply(const mx::array& x) const {
   WEIR_CHECK_EQ(x.shape(1), inputs_);
-  if (x.shape(0) == 1 && bits_ != 0)
-    return split(row_product(x, codes_, *scales_, *biases_, bits_));
+  if (x.shape(0) == 1 && bits_ != 0) return split(row_product(x, codes_, *scales_, *biases_, bits_));
   const mx::array whole = dense();
   std::vector<mx::array> products;
   int begin = 0;

@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 
-// Each loop is written once, as an inlined body, and compiled for three instruction sets; the choice is made at run
-// time, because the tool is built on another machine than it runs on.
+// Each loop is written once, as an inlined body, and compiled for three instruction sets; the choice is made
+// at run time, because the tool is built on another machine than it runs on.
 #if defined(__x86_64__)
 #define WEIR_TARGET_AVX512 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
 #define WEIR_TARGET_AVX2 __attribute__((target("avx2,fma")))
@@ -72,14 +72,16 @@ WEIR_INLINE void dequantize_body(const AffineView& m, float* out) {
   const std::size_t groups = m.rows * (m.columns / kGroup);
   for (std::size_t group = 0; group < groups; ++group) {
     for (std::size_t part = 0; part < kParts; ++part) {
-      const Floats values = codes_of<kBits>(m.codes + group * kBits, part) * m.scales[group] + m.biases[group];
+      const Floats values =
+          codes_of<kBits>(m.codes + group * kBits, part) * m.scales[group] + m.biases[group];
       std::memcpy(out + group * kGroup + part * kLanes, &values, sizeof values);
     }
   }
 }
 
 template <int kBits>
-WEIR_INLINE float row_dot(const std::uint32_t* codes, const float* scales, const float* x, std::size_t groups) {
+WEIR_INLINE float row_dot(const std::uint32_t* codes, const float* scales, const float* x,
+                          std::size_t groups) {
   Floats even{}, odd{};  // two chains, so that one addition does not wait for the last
   for (std::size_t group = 0; group < groups; ++group) {
     const float* const in = x + group * kGroup;
@@ -99,8 +101,10 @@ WEIR_INLINE float bias_dot(const float* biases, const float* group_sums, std::si
   std::size_t group = 0;
   for (; group + kLanes <= groups; group += kLanes)
     total += load<Floats>(biases + group) * load<Floats>(group_sums + group);
-  float sum = ((total[0] + total[4]) + (total[1] + total[5])) + ((total[2] + total[6]) + (total[3] + total[7]));
-  for (; group < groups; ++group) sum += biases[group] * group_sums[group];
+  float sum =
+      ((total[0] + total[4]) + (total[1] + total[5])) + ((total[2] + total[6]) + (total[3] + total[7]));
+  for (; group < groups; ++group)
+    sum += biases[group] * group_sums[group];
   return sum;
 }
 
@@ -113,7 +117,8 @@ WEIR_INLINE void multiply_body(const AffineView& m, const float* x, const float*
   }
 }
 
-/// exp(x), branch-free so that it vectorises: infinite from 88.4 on, and clamped below where it is a normal number.
+/// exp(x), branch-free so that it vectorises: infinite from 88.4 on, and clamped below where it is a normal
+/// number.
 WEIR_INLINE float exponential(float x) {
   x = std::min(std::max(x, -87.0F), 89.0F);
   const float shifted = x * 1.44269504F + 12582912.0F;  // 1.5 * 2^23: rounds to the nearest integer
@@ -133,7 +138,8 @@ WEIR_INLINE float exponential(float x) {
 }
 
 WEIR_INLINE void swiglu_body(const float* gate, const float* up, std::size_t count, float* out) {
-  for (std::size_t i = 0; i < count; ++i) out[i] = gate[i] / (1.0F + exponential(-gate[i])) * up[i];
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = gate[i] / (1.0F + exponential(-gate[i])) * up[i];
 }
 
 template <int kBits>
@@ -184,7 +190,8 @@ void multiply_affine_row(const AffineView& matrix, const float* x, float* group_
   WEIR_CHECK(matrix.bits == 4 || matrix.bits == 8);
   for (std::size_t group = 0; group < matrix.columns / kGroup; ++group) {
     float sum = 0;
-    for (std::size_t j = 0; j < kGroup; ++j) sum += x[group * kGroup + j];
+    for (std::size_t j = 0; j < kGroup; ++j)
+      sum += x[group * kGroup + j];
     group_sums[group] = sum;
   }
   matrix.bits == 4 ? multiply<4>(matrix, x, group_sums, out) : multiply<8>(matrix, x, group_sums, out);

@@ -21,13 +21,14 @@ struct AffineView {
 /// out [rows, columns] f32. Picks AVX-512, AVX2 or portable code by the processor. Thread-safe.
 void dequantize_affine(const AffineView& matrix, float* out);
 
-/// out [rows] = matrix times x [columns]. Sums run in eight lanes, so results differ from a plain loop by rounding,
-/// and between processors with and without fused multiply-add. `group_sums` is scratch of columns / 32 floats.
+/// out [rows] = matrix times x [columns]. Sums run in eight lanes, so results differ from a plain loop by
+/// rounding, and between processors with and without fused multiply-add. `group_sums` is scratch of columns /
+/// 32 floats.
 void multiply_affine_row(const AffineView& matrix, const float* x, float* group_sums, float* out);
 
-/// out[i] = gate[i] / (1 + exp(-gate[i])) * up[i] for `count` elements. The exponential is a polynomial after Cody and
-/// Waite's reduction (Cephes expf), relative error below 2e-7; large
-/// negative gates give -0, no gate overflows.
+/// out[i] = gate[i] / (1 + exp(-gate[i])) * up[i] for `count` elements. The exponential is a polynomial after
+/// Cody and Waite's reduction (Cephes expf), relative error below 2e-7; large negative gates give -0, no gate
+/// overflows.
 void swiglu(const float* gate, const float* up, std::size_t count, float* out);
 
 }  // namespace weir::llm

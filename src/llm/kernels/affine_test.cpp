@@ -16,9 +16,12 @@ struct RandomMatrix {
     codes.resize(rows * columns * static_cast<std::size_t>(bits) / 32);
     scales.resize(rows * columns / 32);
     biases.resize(scales.size());
-    for (auto& word : codes) word = static_cast<std::uint32_t>(random());
-    for (auto& scale : scales) scale = real(random);
-    for (auto& bias : biases) bias = real(random);
+    for (auto& word : codes)
+      word = static_cast<std::uint32_t>(random());
+    for (auto& scale : scales)
+      scale = real(random);
+    for (auto& bias : biases)
+      bias = real(random);
     view = {codes.data(), scales.data(), biases.data(), rows, columns, bits};
   }
   /// The definition: one element at a time.
@@ -55,7 +58,8 @@ TEST_P(Affine, DequantizesByTheDefinition) {
 TEST_P(Affine, MultipliesARow) {
   const RandomMatrix m = matrix();
   std::vector<float> x(m.view.columns), sums(m.view.columns / 32), out(m.view.rows);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = std::sin(static_cast<float>(i));
   multiply_affine_row(m.view, x.data(), sums.data(), out.data());
   for (std::size_t row = 0; row < m.view.rows; ++row) {
     double expected = 0, magnitude = 0;
@@ -74,8 +78,10 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Affine,
 
 TEST(SwiGlu, IsSiluTimesUpAndSaturates) {
   std::vector<float> gate, up;
-  for (int i = -2000; i <= 2000; ++i) gate.push_back(static_cast<float>(i) * 0.0503F);
-  for (const float extreme : {-1e30F, -200.0F, 200.0F, 1e30F}) gate.push_back(extreme);
+  for (int i = -2000; i <= 2000; ++i)
+    gate.push_back(static_cast<float>(i) * 0.0503F);
+  for (const float extreme : {-1e30F, -200.0F, 200.0F, 1e30F})
+    gate.push_back(extreme);
   up.assign(gate.size(), 1.5F);
   std::vector<float> out(gate.size());
   swiglu(gate.data(), up.data(), gate.size(), out.data());

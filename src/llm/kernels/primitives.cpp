@@ -25,7 +25,8 @@ class CpuPrimitive : public mx::Primitive {
     throw std::runtime_error("[weir] this primitive runs on the CPU only");
   }
   void eval_cpu(const std::vector<mx::array>& inputs, std::vector<mx::array>& outputs) override {
-    for (const mx::array& input : inputs) WEIR_CHECK(input.flags().row_contiguous);
+    for (const mx::array& input : inputs)
+      WEIR_CHECK(input.flags().row_contiguous);
     mx::array& out = outputs.front();
     out.set_data(mx::allocator::malloc(out.nbytes()));
     run(inputs, out);
@@ -67,11 +68,11 @@ class RowProduct final : public CpuPrimitive {
 
  private:
   void run(const std::vector<mx::array>& inputs, mx::array& out) override {
-    mx::cpu::get_command_encoder(stream()).dispatch(
-        [view = view_of(inputs[1], inputs[2], inputs[3], bits_), x = inputs[0].data<float>(), to = out.data<float>()] {
-          std::vector<float> group_sums(view.columns / 32);
-          multiply_affine_row(view, x, group_sums.data(), to);
-        });
+    mx::cpu::get_command_encoder(stream()).dispatch([view = view_of(inputs[1], inputs[2], inputs[3], bits_),
+                                                     x = inputs[0].data<float>(), to = out.data<float>()] {
+      std::vector<float> group_sums(view.columns / 32);
+      multiply_affine_row(view, x, group_sums.data(), to);
+    });
   }
   int bits_;
 };
@@ -84,13 +85,14 @@ class SwiGlu final : public CpuPrimitive {
  private:
   void run(const std::vector<mx::array>& inputs, mx::array& out) override {
     mx::cpu::get_command_encoder(stream()).dispatch(
-        [gate = inputs[0].data<float>(), up = inputs[1].data<float>(), count = out.size(), to = out.data<float>()] {
-          swiglu(gate, up, count, to);
-        });
+        [gate = inputs[0].data<float>(), up = inputs[1].data<float>(), count = out.size(),
+         to = out.data<float>()] { swiglu(gate, up, count, to); });
   }
 };
 
-mx::Stream cpu_stream() { return mx::default_stream(mx::Device(mx::Device::cpu)); }
+mx::Stream cpu_stream() {
+  return mx::default_stream(mx::Device(mx::Device::cpu));
+}
 
 }  // namespace
 
@@ -99,8 +101,8 @@ mx::array dequantized(const mx::array& codes, const mx::array& scales, const mx:
                    std::make_shared<Dequantize>(cpu_stream(), bits), {codes, scales, biases});
 }
 
-mx::array row_product(const mx::array& x, const mx::array& codes, const mx::array& scales, const mx::array& biases,
-                      int bits) {
+mx::array row_product(const mx::array& x, const mx::array& codes, const mx::array& scales,
+                      const mx::array& biases, int bits) {
   return mx::array({1, codes.shape(0)}, mx::float32, std::make_shared<RowProduct>(cpu_stream(), bits),
                    {mx::contiguous(x), codes, scales, biases});
 }
