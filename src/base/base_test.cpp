@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -74,6 +75,13 @@ TEST_F(FileTest, ReportsShortReads) {
   EXPECT_EQ(beyond.error().kind, ErrorKind::kBadData);
   EXPECT_EQ(ReadOnlyFile::open(folder_).error().kind, ErrorKind::kBadData);
   EXPECT_EQ(ReadOnlyFile::open(folder_ / "no").error().kind, ErrorKind::kEnvironment);
+}
+
+TEST_F(FileTest, RefusesAPipeInsteadOfWaitingForAWriter) {
+  const auto path = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(read_text(path).error().kind, ErrorKind::kBadData);
+  EXPECT_EQ(ReadOnlyFile::open(path).error().kind, ErrorKind::kBadData);
 }
 
 TEST(ChildProcess, EchoesLinesAndReportsExit) {

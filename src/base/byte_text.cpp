@@ -7,11 +7,14 @@
 namespace weir {
 
 std::string with_commas(std::int64_t number) {
-  std::string digits = fmt::format(
+  const std::string digits = fmt::format(
       "{}", number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number));
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(at, ",");
-  return number < 0 ? "-" + digits : digits;
+  std::string out = number < 0 ? "-" : "";
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
 }
 
 std::string exact_bytes(std::int64_t bytes) {

@@ -137,12 +137,18 @@ tl::unexpected<Error> usage(const CLI::ParseError& error, const Subcommand* subc
   }
   const std::string where = "weir " + subcommand->name;
   for (const std::string& word : app.get_subcommand(subcommand->name)->remaining()) {
+    if (word == "--version") return fail(ErrorKind::kUsage, where, "--version stands alone: weir --version");
     if (word.rfind('-', 0) == 0)
       return unknown(where, "flag", word.substr(0, word.find('=')), names_of(*subcommand));
     return fail(ErrorKind::kUsage, where,
                 "one word too many: " + limits::shown(word) + " (see " + where + " --help)");
   }
-  return fail(ErrorKind::kUsage, where, std::string(error.what()) + " (see " + where + " --help)");
+  std::string text = error.what();
+  if (text.find("not expected: --json") != std::string::npos)
+    return fail(ErrorKind::kUsage, where, "--json stands after the subcommand: " + where + " --json");
+  if (const auto twice = text.find(": At Most 1 required"); twice != std::string::npos)
+    text = text.substr(0, twice) + " is given more than once; give it once";
+  return fail(ErrorKind::kUsage, where, text + " (see " + where + " --help)");
 }
 
 /// The words up to the first `--`, which is weir's, and those after it.

@@ -17,6 +17,7 @@
 #include "ledger/peak.h"
 #include "limits/setting_json.h"
 #include "llm/models.h"
+#include "llm/text/utf8.h"
 #include "llm/text_run.h"
 
 namespace weir::cli {
@@ -51,10 +52,23 @@ Result<int> whole(const char* flag, const std::optional<std::int64_t>& value, in
 Result<std::string> prompt_text(const Options& options) {
   if (!options.prompt)
     return fail(ErrorKind::kUsage, "--prompt", "is missing; for example -p \"Hello\", or -p - for stdin");
-  if (*options.prompt != "-") return *options.prompt;
-  std::string text((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
-  if (text.empty())
-    return fail(ErrorKind::kUsage, "--prompt", "stdin is empty; -p - reads the prompt from there");
+  const bool from_stdin = *options.prompt == "-";
+  std::string text = *options.prompt;
+  if (from_stdin) text.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  if (text.empty()) {
+    return fail(ErrorKind::kUsage, "--prompt",
+                from_stdin ? "stdin is empty; -p - reads the prompt from there"
+                           : "is empty; for example -p \"Hello\"");
+  }
+  for (std::string_view rest = text; !rest.empty();) {
+    const llm::Utf8Step step = llm::first_utf8(rest);
+    if (step.kind != llm::Utf8Kind::kValid) {
+      return fail(ErrorKind::kUsage, "--prompt",
+                  fmt::format("is not UTF-8 at byte {}; convert it first, for example with iconv",
+                              text.size() - rest.size()));
+    }
+    rest.remove_prefix(step.length);
+  }
   return text;
 }
 

@@ -116,8 +116,8 @@ double screen_seconds_left(const Plan& plan, const Records& records) {
 
 bool out_of_time(const Plan& plan, const Records& records) {
   if (plan.question.budget != Budget::kQuick) return false;
-  const auto footprint_starts =
-      static_cast<std::size_t>(arms_of(plan.question) * plan.sizes.footprint_starts_per_arm);
+  const auto footprint_starts = static_cast<std::size_t>(arms_of(plan.question)) *
+                                static_cast<std::size_t>(plan.sizes.footprint_starts_per_arm);
   double next = 0;
   if (records.footprints.size() < footprint_starts) {
     next = in_seconds(plan.probe.footprint_start_milliseconds);

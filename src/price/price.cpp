@@ -7,6 +7,7 @@
 #include "price/output_place.h"
 #include "price/stored_records.h"
 #include "report/markdown.h"
+#include "store/seal_lock.h"
 
 namespace weir::price {
 
@@ -98,6 +99,18 @@ Result<void> write_report(const lab::Outcome& outcome, const store::Store& store
 
 }  // namespace
 
+/// Held while anything is measured: two prices at once would measure each other.
+Result<store::SealLock> measure_alone(const store::Store& store) {
+  constexpr const char* kMachine = "0";  // no plan has this seal
+  auto lock = store::SealLock::acquire(store.path().parent_path(), kMachine);
+  if (lock || lock.error().message.find("is being run by") == std::string::npos) return lock;
+  const std::string& text = lock.error().message;
+  const std::size_t holder = text.find("by ") + 3;
+  return fail(ErrorKind::kEnvironment, "weir price",
+              "another weir price is running (" + text.substr(holder, text.find(';') - holder) +
+                  "); two at once would measure each other: wait for it");
+}
+
 Result<Priced> price(const PriceRequest& request, const Surroundings& surroundings) {
   const lab::WorkerSpec spec = worker_spec(request);
   auto experiment = experiment_request(request, surroundings, spec);
@@ -106,6 +119,8 @@ Result<Priced> price(const PriceRequest& request, const Surroundings& surroundin
   if (!place) return tl::unexpected(place.error());
   auto store = open_store(surroundings.environment);
   if (!store) return tl::unexpected(store.error());
+  const auto alone = measure_alone(*store);
+  if (!alone) return tl::unexpected(alone.error());
   auto sha256 = own_sha256();
   if (!sha256) return tl::unexpected(std::move(sha256.error()));
   experiment->weir_sha256 = std::move(*sha256);

@@ -33,6 +33,8 @@ class GenerateRefusals(tool.ToolTest):
             (["generate", "smollm2", "-p", "x", "--stop", ""], "--stop"),
             (["generate", "smollm2", "-p", "x", "--cache-limit", "8G B"], "8G B"),
             (["generate", "smollm2", "-p", "-"], "stdin"),
+            (["generate", "smollm2", "-p", ""], "empty"),
+            (["generate", "smollm2", "-p", b"ab\xff"], "byte 2"),
         ]:
             self.assert_refused(self.run_weir(*words), 64, fragment)
 
