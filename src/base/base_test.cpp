@@ -107,6 +107,14 @@ TEST(ChildProcess, NamesAProgramThatDoesNotExist) {
   EXPECT_EQ(child.error().kind, ErrorKind::kEnvironment);
 }
 
+TEST(ChildProcess, DoesNotWaitForWhatADeadChildLeftBehind) {
+  auto child = ChildProcess::start({{"sh", "-c", "echo last; sleep 100 & exit 3"}, {}});
+  ASSERT_TRUE(child);
+  EXPECT_EQ(child->read_line(20s).value().value(), "last");
+  EXPECT_EQ(child->read_line(20s).value(), std::nullopt);
+  EXPECT_EQ(child->finish(5s).code, 3);
+}
+
 TEST(ChildProcess, ReportsSignalsAndSilence) {
   auto silent = ChildProcess::start({{"sleep", "100"}, {}});
   ASSERT_TRUE(silent);

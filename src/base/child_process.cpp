@@ -29,6 +29,13 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return out;
 }
 
+/// Without taking its exit status.
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
+}
+
 ChildExit decode(int status) {
   if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), true};
   return {WEXITSTATUS(status), false};
@@ -114,6 +121,7 @@ Result<std::optional<std::string>> ChildProcess::read_line(std::chrono::millisec
   const auto end = std::chrono::steady_clock::now() + limit;
   const std::string where = "child " + std::to_string(pid_);
   std::size_t searched = 0;
+  bool ended = false;
   for (;;) {
     if (const auto newline = pending_.find('\n', searched); newline != std::string::npos) {
       std::string line = pending_.substr(0, newline);
@@ -128,7 +136,13 @@ Result<std::optional<std::string>> ChildProcess::read_line(std::chrono::millisec
     if (left.count() <= 0) return fail(ErrorKind::kEnvironment, where, "did not answer in time");
     pollfd poll{from_child_.get(), POLLIN, 0};
     const int ready = ::poll(&poll, 1, static_cast<int>(std::min<long long>(left.count(), 200)));
-    if (ready <= 0) continue;
+    if (ready <= 0) {
+      // A child that is gone may have left its stdout to a process of its own: nobody will answer. What it
+      // wrote last is read first.
+      if (ready == 0 && ended) return std::optional<std::string>{};
+      ended = ready == 0 && has_ended(pid_);
+      continue;
+    }
     char part[65536];
     const ssize_t got = ::recv(from_child_.get(), part, sizeof part, 0);
     if (got < 0 && errno == EINTR) continue;
@@ -151,6 +165,7 @@ ChildExit ChildProcess::finish(std::chrono::milliseconds limit) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+  ::kill(-pid_, SIGKILL);  // what the child itself started ends with it
   exit_ = decode(status);
   return *exit_;
 }

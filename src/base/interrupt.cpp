@@ -17,8 +17,11 @@ void on_signal(int number) {
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = 0;  // no SA_RESTART: a wait for input ends too
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
 }
 
 InterruptGuard::~InterruptGuard() {

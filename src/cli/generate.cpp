@@ -1,7 +1,7 @@
 #include "cli/generate.h"
 
-#include <iostream>
-#include <iterator>
+#include <unistd.h>
+#include <cerrno>
 #include <limits>
 #include <memory>
 
@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/byte_text.h"
+#include "base/file.h"
+#include "base/interrupt.h"
 #include "cli/limit_flags.h"
 #include "cli/loaded_model.h"
 #include "govern/blas_kernel.h"
@@ -22,6 +24,9 @@
 
 namespace weir::cli {
 namespace {
+
+/// Scores take chunk x context x heads floats, and a step cannot be interrupted.
+constexpr int kMostChunkTokens = 2048;
 
 struct Options {
   std::optional<std::string> model;
@@ -42,11 +47,28 @@ struct Measurement {
   std::int64_t page_faults = 0;
 };
 
-Result<int> whole(const char* flag, const std::optional<std::int64_t>& value, int absent, int least) {
+Result<int> whole(const char* flag, const std::optional<std::int64_t>& value, int absent, int least,
+                  int most = std::numeric_limits<int>::max()) {
   if (!value) return absent;
-  if (*value < least || *value > std::numeric_limits<int>::max())
-    return fail(ErrorKind::kUsage, flag, fmt::format("must be {} or more: {}", least, *value));
+  if (*value < least || *value > most)
+    return fail(ErrorKind::kUsage, flag, fmt::format("must be from {} to {}: {}", least, most, *value));
   return static_cast<int>(*value);
+}
+
+/// All of stdin, up to what a tokenizer takes; a signal ends the wait.
+Result<std::string> stdin_text() {
+  std::string text;
+  char part[65536];
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, part, sizeof part);
+    if (interrupt_requested()) return fail(ErrorKind::kUsage, "--prompt", "interrupted while reading stdin");
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return tl::unexpected(system_error("stdin", "read the prompt", errno));
+    if (got == 0) return text;
+    text.append(part, static_cast<std::size_t>(got));
+    if (text.size() > llm::Tokenizer::kMaxInputBytes)
+      return fail(ErrorKind::kUsage, "--prompt", "stdin holds over 16 MiB; shorten it");
+  }
 }
 
 Result<std::string> prompt_text(const Options& options) {
@@ -54,7 +76,11 @@ Result<std::string> prompt_text(const Options& options) {
     return fail(ErrorKind::kUsage, "--prompt", "is missing; for example -p \"Hello\", or -p - for stdin");
   const bool from_stdin = *options.prompt == "-";
   std::string text = *options.prompt;
-  if (from_stdin) text.assign(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+  if (from_stdin) {
+    auto piped = stdin_text();
+    if (!piped) return piped;
+    text = std::move(*piped);
+  }
   if (text.empty()) {
     return fail(ErrorKind::kUsage, "--prompt",
                 from_stdin ? "stdin is empty; -p - reads the prompt from there"
@@ -81,7 +107,7 @@ Result<llm::TextRequest> text_request(const Options& options) {
   request.stops = options.stops;
   const auto tokens = whole("-n", options.tokens, 256, 1);
   const auto top_k = whole("--top-k", options.top_k, 0, 0);
-  const auto chunk = whole("--chunk", options.chunk, llm::kDefaultChunkTokens, 1);
+  const auto chunk = whole("--chunk", options.chunk, llm::kDefaultChunkTokens, 1, kMostChunkTokens);
   for (const auto* number : {&tokens, &top_k, &chunk})
     if (!*number) return tl::unexpected(number->error());
   if (options.seed && *options.seed < 0)
@@ -232,7 +258,7 @@ std::vector<Flag> generate_flags(Options& options) {
       {"--min-p", "P", "Drop tokens below this share of the likeliest (0)", &options.min_p},
       {"--seed", "S", "Seed of the draw (0)", &options.seed},
       {"--stop", "TEXT", "End the answer before this text; may be given more than once", &options.stops},
-      {"--chunk", "N", "Prompt tokens in one step (512)", &options.chunk},
+      {"--chunk", "N", "Prompt tokens in one step, at most 2048 (512)", &options.chunk},
   };
   for (Flag& flag : limit_flags(options.limits))
     flags.push_back(std::move(flag));

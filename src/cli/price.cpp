@@ -64,6 +64,10 @@ std::string command_line(const Options& options, const std::string& model) {
 }
 
 Result<void> check_options(const Options& options, const Invocation& invocation) {
+  if (options.output && options.output->empty())
+    return fail(ErrorKind::kUsage, "--output", "is empty; name the report's file, such as price.md");
+  if (options.worker && options.worker->empty())
+    return fail(ErrorKind::kUsage, "--worker", "is empty; name a program that speaks the worker's protocol");
   if (invocation.command) {
     return fail(ErrorKind::kUsage, "--",
                 "weir price prices weir's own runner; a command after -- is not accepted");

@@ -49,6 +49,9 @@ LimitChange Governor::set_cache_limit(const limits::Setting& setting) {
     WEIR_CHECK(setting.bytes.has_value());
     target = static_cast<std::uint64_t>(*setting.bytes);
   }
+  // What `auto` came to is in effective_bytes: a limit, the library's default, or none.
+  if (setting.mode == limits::Mode::kAuto && setting.effective_bytes)
+    target = static_cast<std::uint64_t>(*setting.effective_bytes);
   LimitChange change;
   const auto before = static_cast<std::int64_t>(memory_.cache_bytes());
   change.previous_bytes = known(memory_.set_cache_limit(target));

@@ -63,6 +63,16 @@ TEST(Governor, BindsZeroAndRestoresTheLibraryDefaultOnUnset) {
   EXPECT_EQ(mlx.limit, 33554432u);
 }
 
+TEST(Governor, AppliesWhatAutoCameTo) {
+  FakeMlx mlx;
+  Governor governor(mlx);
+  Setting automatic = mode(Mode::kAuto);
+  automatic.effective_bytes = 33554432;
+  EXPECT_EQ(governor.set_cache_limit(automatic).in_force_bytes, 33554432);
+  automatic.effective_bytes.reset();
+  EXPECT_EQ(governor.set_cache_limit(automatic).in_force_bytes, std::nullopt);
+}
+
 TEST(Governor, ReadsBackWhatIsInForceNotWhatWasAsked) {
   FakeMlx mlx;
   mlx.dead = true;

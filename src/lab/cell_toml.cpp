@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "lab/cell.h"
+#include "limits/toml_text.h"
 
 namespace weir::lab {
 
@@ -128,9 +129,8 @@ void read_speed(const toml::table& root, const std::string& where, std::optional
 }
 
 Result<toml::table> parse_table(std::string_view text, const std::string& where) {
-  for (const char c : text)
-    if ((c >= 0 && c < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
-      return fail(ErrorKind::kBadData, where, "holds a control character; a cell is plain TOML text");
+  if (const auto fault = limits::toml_fault(text))
+    return fail(ErrorKind::kBadData, where, "line " + std::to_string(fault->line) + ": " + fault->what);
   try {
     return toml::parse(text, where);
   } catch (const toml::parse_error& problem) {

@@ -57,6 +57,14 @@ std::vector<std::string> own_environment() {
   return out;
 }
 
+/// A worker that is weir says by its exit code what kind of failure it was.
+ErrorKind kind_of(int code) {
+  for (const ErrorKind kind :
+       {ErrorKind::kUsage, ErrorKind::kBadData, ErrorKind::kInternal, ErrorKind::kNoRoom})
+    if (exit_code(kind) == code) return kind;
+  return ErrorKind::kEnvironment;
+}
+
 class ProcessWorker final : public IWorker {
  public:
   ProcessWorker(ChildProcess child, milliseconds reply_limit)
@@ -99,8 +107,8 @@ class ProcessWorker final : public IWorker {
     if (!line) return tl::unexpected(line.error());
     const ChildExit exit = child_.finish(milliseconds(1'000));
     return fail(
-        ErrorKind::kEnvironment, "worker",
-        "ended before it answered, with code " + std::to_string(exit.code) + "; its messages stand above");
+        kind_of(exit.code), "worker",
+        "ended before it answered, with code " + std::to_string(exit.code) + "; what it said stands above");
   }
 
   ChildProcess child_;

@@ -39,7 +39,14 @@ Result<GeneratedEvent> run_request(IWorker& worker, const Cell& cell, const Cell
   if (event->name != request.name)
     return fail(ErrorKind::kBadData, "worker",
                 "answered request " + event->name + " in place of " + request.name);
-  if (event->prefill_seconds <= 0 || event->decode_seconds <= 0)
+  if (event->prompt_tokens != request.prompt_tokens || event->generated_tokens != request.generate_tokens)
+    return fail(
+        ErrorKind::kBadData, "worker",
+        "did other work than request " + request.name + " asks for: " + std::to_string(event->prompt_tokens) +
+            " prompt tokens and " + std::to_string(event->generated_tokens) + " generated, not " +
+            std::to_string(request.prompt_tokens) + " and " + std::to_string(request.generate_tokens));
+  constexpr double kShortestSeconds = 1e-9;
+  if (event->prefill_seconds < kShortestSeconds || event->decode_seconds < kShortestSeconds)
     return fail(ErrorKind::kBadData, "worker", "reports no time for request " + request.name);
   return event;
 }

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "limits/size.h"
+#include "limits/toml_text.h"
 
 namespace weir::limits {
 namespace {
@@ -13,17 +14,6 @@ constexpr std::size_t kMostBytes = 1u << 20;
 
 std::string at_line(std::string_view path, std::size_t line) {
   return fmt::format("{}:{}", path, line);
-}
-
-/// TOML allows no control character but tab and line ends, and toml++ 3.3 aborts on some: refuse them first.
-std::optional<std::size_t> line_of_control_character(std::string_view text) {
-  std::size_t line = 1;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') ++line;
-    if ((byte < 0x20 && c != '\t' && c != '\n' && c != '\r') || byte == 0x7f) return line;
-  }
-  return std::nullopt;
 }
 
 Result<ConfigValue> value_of(const toml::node& node, std::string_view key, std::string where) {
@@ -65,9 +55,8 @@ std::optional<std::filesystem::path> config_path(const Variables& variables) {
 }
 
 Result<Config> parse_config(std::string_view text, std::string_view path) {
-  if (const auto line = line_of_control_character(text)) {
-    return fail(ErrorKind::kUsage, at_line(path, *line), "not TOML: a control character; remove it");
-  }
+  if (const auto fault = toml_fault(text))
+    return fail(ErrorKind::kUsage, at_line(path, fault->line), "not TOML: " + fault->what);
   try {
     return config_of(toml::parse(text), path);
   } catch (const toml::parse_error& error) {

@@ -8,6 +8,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
+TEST(ConfigFile, RefusesAKeyOfAHundredThousandParts) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i)
+    text += "a.";
+  EXPECT_FALSE(parse_config(text + "b=1", "config.toml"));
+}
+
 TEST(ConfigFile, TakesIntegersAndStrings) {
   const auto config = parse_config("cache_limit = \"512MiB\"\nmemory_limit = 8589934592\n", "c.toml");
   ASSERT_TRUE(config);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <span>
 
 #include "base/byte_text.h"
@@ -30,6 +31,21 @@ Result<void> require_room(const std::string& where, const std::string& what, std
 std::span<const float> last_row(const mx::array& logits) {
   const auto width = static_cast<std::size_t>(logits.shape(1));
   return {logits.data<float>() + width * static_cast<std::size_t>(logits.shape(0) - 1), width};
+}
+
+/// Weights that hold NaN or infinity give logits that are no numbers: no token can be drawn from them.
+void require_numbers(std::span<const float> logits) {
+  for (const float value : logits) {
+    if (std::isnan(value))
+      throw Failure(
+          {ErrorKind::kBadData, "model", "computes NaN: its weights are damaged; use another file"});
+  }
+}
+
+TokenId draw(Sampler& sampler, const mx::array& logits) {
+  const auto row = last_row(logits);
+  require_numbers(row);
+  return sampler.draw(row);
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -102,7 +118,7 @@ TokenId Engine::prefill(const EngineRequest& request, KvCache& cache, Sampler& s
     rest = rest.subspan(chunk.size());
     const mx::array logits = llama_.step(chunk, cache, rest.empty() ? LogitsOf::kLastToken : LogitsOf::kNone);
     governor_.sample();
-    if (rest.empty()) return sampler.draw(last_row(logits));
+    if (rest.empty()) return draw(sampler, logits);
     if (interrupt_requested()) return -1;
   }
 }
@@ -144,7 +160,7 @@ EngineResult Engine::run(const EngineRequest& request, KvCache& cache, const OnT
       break;
     }
     if (result.drawn_tokens == request.max_tokens) break;
-    token = sampler.draw(last_row(llama_.step({&token, 1}, cache, LogitsOf::kLastToken)));
+    token = draw(sampler, llama_.step({&token, 1}, cache, LogitsOf::kLastToken));
     governor_.sample();
   }
   result.decode_seconds = seconds_since(decode_start);

@@ -1,5 +1,7 @@
 #include "llm/engine.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "llm/gguf/naive_llama.h"
@@ -98,6 +100,21 @@ TEST_F(EngineTest, TextIsStreamedWholeAndCutAtStopStrings) {
   const auto cut = value_or_throw(run_text(*engine_, text, [](std::string_view) {}));
   EXPECT_EQ(cut.text, whole.text.substr(0, whole.text.find(text.stops[0])));
   EXPECT_EQ(cut.engine.finish_reason, "stop");
+}
+
+TEST(EngineLoad, WeightsThatAreNoNumbersEndARunInsteadOfAnAnswer) {
+  GgufBuilder builder = tiny_llama();
+  builder.remove_tensor("output_norm.weight");
+  builder.add_tensor("output_norm.weight", {96}, GgmlType::kF32, std::vector<float>(96, std::nanf("")));
+  const TemporaryFile model(builder.bytes());
+  govern::Governor governor(govern::mlx_memory());
+  const auto engine = value_or_throw(Engine::load(model.path(), governor));
+  try {
+    (void)engine->run(request({5, 6}, 2), [](TokenId) { return true; });
+    FAIL();
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.error().kind, ErrorKind::kBadData);
+  }
 }
 
 TEST(EngineLoad, RefusesTypesItCannotComputeBeforeReadingAWeight) {

@@ -1,6 +1,7 @@
 #include "llm/models.h"
 
 #include "base/child_process.h"
+#include "limits/size.h"
 
 namespace weir::llm {
 
@@ -30,7 +31,7 @@ Result<std::filesystem::path> find_model(const std::string& name_or_path) {
   }
   if (std::filesystem::exists(name_or_path, ignored)) return std::filesystem::path(name_or_path);
   return fail(
-      ErrorKind::kEnvironment, name_or_path,
+      ErrorKind::kEnvironment, limits::shown(name_or_path),
       "no such model: neither a file nor a known name; weir knows \"smollm2\", a path names any GGUF file");
 }
 
