@@ -21,7 +21,6 @@ import sys
 import tempfile
 import threading
 import time
-import tomllib
 
 _ROOT = pathlib.Path(__file__).resolve().parent.parent
 _WEIR = _ROOT / "build/release/bin/weir"
@@ -172,7 +171,7 @@ def main() -> None:
             sys.exit(f"bench: {needed.relative_to(_ROOT)} is missing; run {mend}")
     if model is None:
         sys.exit("bench: no model beside the built tool; run scripts/setup, then scripts/build release")
-    text = tomllib.loads((_ROOT / "workloads/churn.toml").read_text())["text"]
+    text = (_ROOT / "workloads/weir.txt").read_text()
     order = random.Random(options.seed)
     environment = {"OPENBLAS_NUM_THREADS": str(options.threads)}
     weir = [str(_WEIR), "worker", str(model)]
