@@ -17,24 +17,27 @@ Error system_error(const std::filesystem::path& path, std::string_view action, i
 
 namespace {
 
+struct OpenedFile {
+  OwnedFd fd;
+  std::uint64_t size_bytes;
+};
+
 /// Opens without waiting: a pipe without a writer is refused like every other thing that is no regular file.
-Result<OwnedFd> open_regular(const std::filesystem::path& path) {
+Result<OpenedFile> open_regular(const std::filesystem::path& path) {
   OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return tl::unexpected(system_error(path, "open", errno));
   struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return tl::unexpected(system_error(path, "stat", errno));
   if (!S_ISREG(status.st_mode)) return fail(ErrorKind::kBadData, path.string(), "not a regular file");
-  return fd;
+  return OpenedFile{std::move(fd), static_cast<std::uint64_t>(status.st_size)};
 }
 
 }  // namespace
 
 Result<ReadOnlyFile> ReadOnlyFile::open(const std::filesystem::path& path) {
-  auto fd = open_regular(path);
-  if (!fd) return tl::unexpected(std::move(fd.error()));
-  struct stat status {};
-  if (::fstat(fd->get(), &status) != 0) return tl::unexpected(system_error(path, "stat", errno));
-  return ReadOnlyFile(std::move(*fd), path, static_cast<std::uint64_t>(status.st_size));
+  auto file = open_regular(path);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  return ReadOnlyFile(std::move(file->fd), path, file->size_bytes);
 }
 
 Result<void> ReadOnlyFile::read_at(std::uint64_t offset, void* out, std::size_t count) const {
@@ -59,12 +62,12 @@ void ReadOnlyFile::forget_pages() const noexcept {
 }
 
 Result<std::string> read_text(const std::filesystem::path& path, std::size_t limit_bytes) {
-  auto fd = open_regular(path);
-  if (!fd) return tl::unexpected(std::move(fd.error()));
+  auto file = open_regular(path);
+  if (!file) return tl::unexpected(std::move(file.error()));
   std::string text;
   char part[16384];
   for (;;) {
-    const ssize_t got = ::read(fd->get(), part, sizeof part);
+    const ssize_t got = ::read(file->fd.get(), part, sizeof part);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return tl::unexpected(system_error(path, "read", errno));
     if (got == 0) return text;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "govern/blas_kernel.h"
 
 // Each loop is written once, as an inlined body, and compiled for three instruction sets; the choice is made
 // at run time, because the tool is built on another machine than it runs on.
@@ -27,14 +28,9 @@ constexpr std::size_t kParts = kGroup / kLanes;
 enum class Level { kPortable, kAvx2, kAvx512 };
 
 Level detected_level() {
-#if defined(__x86_64__)
-  const bool fma = __builtin_cpu_supports("fma") != 0;
-  if (fma && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return Level::kAvx512;
-  if (fma && __builtin_cpu_supports("avx2")) return Level::kAvx2;
-#endif
-  return Level::kPortable;
+  const govern::CpuFeatures features = govern::cpu_features();
+  if (!features.avx2_fma) return Level::kPortable;
+  return features.avx512 ? Level::kAvx512 : Level::kAvx2;
 }
 
 Level level() {
