@@ -1,10 +1,12 @@
 #include <link.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <charconv>
 #include <filesystem>
 
 #include "base/file.h"
+#include "ledger/elf_segments.h"
 #include "ledger/process_parts.h"
 
 namespace weir::ledger {
@@ -32,11 +34,19 @@ std::uint64_t default_stack_bytes() {
   return size;
 }
 
-std::vector<std::uint64_t> stack_pointers() {
-  std::vector<std::uint64_t> pointers{reinterpret_cast<std::uint64_t>(__builtin_frame_address(0))};
+/// What glibc gives a thread by default: the stack limit, or 2 MiB where there is none.
+std::uint64_t stack_bytes_of(pid_t pid) {
+  constexpr std::uint64_t kWithoutLimit = 2u << 20;
+  rlimit limit{};
+  if (::prlimit(pid, RLIMIT_STACK, nullptr, &limit) != 0) return 0;
+  return limit.rlim_cur == RLIM_INFINITY ? kWithoutLimit : limit.rlim_cur;
+}
+
+std::vector<std::uint64_t> stack_pointers(const std::filesystem::path& process) {
+  std::vector<std::uint64_t> pointers;
   std::error_code
       ignored;  // threads come and go, and the file may be forbidden: what is not read is not counted
-  for (std::filesystem::directory_iterator task("/proc/self/task", ignored), end; !ignored && task != end;
+  for (std::filesystem::directory_iterator task(process / "task", ignored), end; !ignored && task != end;
        task.increment(ignored)) {
     const Result<std::string> text = read_text(task->path() / "syscall", 4096);
     if (!text) continue;
@@ -64,10 +74,19 @@ std::optional<std::uint64_t> parse_stack_pointer(std::string_view text) {
   return pointer;
 }
 
+AddressEvidence process_address_evidence(pid_t pid, const std::vector<Mapping>& mappings) {
+  AddressEvidence evidence;
+  evidence.objects = mapped_load_segments(pid, mappings);
+  evidence.stack_pointers = stack_pointers("/proc/" + std::to_string(pid));
+  evidence.largest_stack_bytes = stack_bytes_of(pid);
+  return evidence;
+}
+
 AddressEvidence own_address_evidence() {
   AddressEvidence evidence;
   ::dl_iterate_phdr(add_segments, &evidence.objects);
-  evidence.stack_pointers = stack_pointers();
+  evidence.stack_pointers = stack_pointers("/proc/self");
+  evidence.stack_pointers.push_back(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
   evidence.largest_stack_bytes = default_stack_bytes();
   return evidence;
 }

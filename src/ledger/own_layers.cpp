@@ -76,6 +76,12 @@ Layers compute_layers(const AllocatorCounters& counters, const ProcStatus& statu
   layers.live = counters.live;
   layers.retained = counters.retained;
   layers.tags = counters.tags;
+  layers.overdraw = counters.overdraw;
+  if (parts.pool) {
+    const std::int64_t backed =
+        counters.live.value_or(0) + counters.retained.value_or(0) + counters.padding.value_or(0);
+    layers.untouched = std::max<std::int64_t>(0, backed - *parts.pool);
+  }
   layers.heap_idle =
       std::max<std::int64_t>(0, std::min(parts.heap_arenas - heap.in_use_bytes, heap.free_bytes));
   layers.identified_parts = {
@@ -84,6 +90,7 @@ Layers compute_layers(const AllocatorCounters& counters, const ProcStatus& statu
       {"thread stacks", parts.thread_stacks},
       {"private pages of mapped files", parts.library_data},
       {"zeroed data of the program and its libraries", parts.library_zeroed}};
+  if (counters.padding) layers.identified_parts.push_back({"pool padding", *counters.padding});
   for (const auto& [name, bytes] : parts.named)
     layers.identified_parts.push_back({name, bytes});
   std::move(noted.begin(), noted.end(), std::back_inserter(layers.identified_parts));
@@ -100,7 +107,9 @@ Result<Layers> read_own_layers(const AllocatorCounters& counters) {
   const Nanoseconds began = clock.now();
   const Result<Readings> readings = read_together();
   if (!readings) return tl::unexpected(readings.error());
-  const ProcessParts parts = find_process_parts(readings->mappings, own_address_evidence());
+  AddressEvidence evidence = own_address_evidence();
+  evidence.pool = counters.pool;
+  const ProcessParts parts = find_process_parts(readings->mappings, evidence);
   Layers layers = compute_layers(counters, readings->status, readings->heap, parts, noted_parts());
   layers.age_seconds = seconds(clock.now() - began);
   return layers;

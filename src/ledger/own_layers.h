@@ -20,11 +20,14 @@ struct AllocatorCounters {
   /// The allocator takes its buffers from malloc (MLX on a CPU does), so live + retained are part of the heap
   /// in use.
   bool buffers_from_heap = true;
+  Bytes padding = std::nullopt;   ///< Of a pool: backed beside live and retained.
+  Bytes overdraw = std::nullopt;  ///< Granted above a hard cap; unknown where there is none.
+  AddressRange pool = {};         ///< All of the pool's memory; empty: not known.
 };
 
 /// The ledger of this process, now. Only at rest: mallinfo2 and smaps stall every thread of the process for
-/// milliseconds (heap.h), and threads that allocate meanwhile blur the sum. `untouched`, `overdraw` and
-/// `weights_file` stay unknown in this form.
+/// milliseconds (heap.h), and threads that allocate meanwhile blur the sum. `untouched` is known where the
+/// pool's range is; `weights_file` stays unknown in this form.
 ///
 /// Order of reading: the heap's statistics, /proc/self/status, /proc/self/smaps; nothing is allocated between
 /// them (the text goes into a buffer that was made before). Thread stacks and noted memory follow. The caller
@@ -36,6 +39,7 @@ struct AllocatorCounters {
 ///   count of free
 ///               bytes. Trimmed pages stay in that count but are not physical; blocks that are in use and not
 ///               yet touched make it smaller, never larger.
+///   untouched   live + retained + padding − physical bytes of the pool's range, at least 0
 ///   heap in use besides the buffers = blocks in arenas + blocks with own mappings − live − retained, at
 ///   least 0. The
 ///               headers and rounding of the buffers stay in it.

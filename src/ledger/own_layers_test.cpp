@@ -76,6 +76,24 @@ TEST(ComputeLayers, BuffersOutsideTheHeapAreNotTakenFromIt) {
   EXPECT_EQ(compute_layers(counters, {}, heap, {}, {}).identified, 300);
 }
 
+TEST(ComputeLayers, APoolsPaddingIsIdentifiedAndWhatItNeverTouchedIsTakenOff) {
+  const ProcStatus status{.anonymous = 2000, .file = 0, .shared = 0, .swap = 0, .high_water = 2000};
+  ProcessParts parts;
+  parts.pool = 1500;
+  AllocatorCounters counters{.live = 1000, .retained = 600, .tags = {}};
+  counters.buffers_from_heap = false;
+  counters.padding = 100;
+  counters.overdraw = 7;
+  const Layers layers = compute_layers(counters, status, {}, parts, {});
+  EXPECT_EQ(part(layers, "pool padding"), 100);
+  EXPECT_EQ(layers.untouched, 200);
+  EXPECT_EQ(layers.overdraw, 7);
+  EXPECT_EQ(layers.unexplained, 500) << "what lies outside the pool";
+  expect_sums(layers);
+  parts.pool = 5000;
+  EXPECT_EQ(compute_layers(counters, status, {}, parts, {}).untouched, 0) << "never negative";
+}
+
 TEST(ComputeLayers, UnexplainedMayBeNegative) {
   EXPECT_EQ(compute_layers({.live = 1000, .retained = 0, .tags = {}}, {}, {}, {}, {}).unexplained, -1000);
 }

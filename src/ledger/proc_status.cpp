@@ -57,8 +57,9 @@ Result<ProcStatus> parse_status(std::string_view text) {
   return status;
 }
 
-Result<ProcStatus> read_own_status(const std::filesystem::path& root) {
-  const std::filesystem::path path = root / "proc/self/status";
+namespace {
+
+Result<ProcStatus> read_status(const std::filesystem::path& path) {
   const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return tl::unexpected(system_error(path, "open", errno));
   char text[4096];
@@ -71,6 +72,16 @@ Result<ProcStatus> read_own_status(const std::filesystem::path& root) {
     size += static_cast<std::size_t>(got);
   }
   return parse_status({text, size});
+}
+
+}  // namespace
+
+Result<ProcStatus> read_own_status(const std::filesystem::path& root) {
+  return read_status(root / "proc/self/status");
+}
+
+Result<ProcStatus> read_process_status(pid_t pid) {
+  return read_status("/proc/" + std::to_string(pid) + "/status");
 }
 
 }  // namespace weir::ledger

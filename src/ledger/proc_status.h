@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/types.h>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -32,5 +33,8 @@ struct ProcStatus {
 
 /// Reads `root`/proc/self/status (4 KiB on the stack, no heap unless it fails). Thread-safe.
 [[nodiscard]] Result<ProcStatus> read_own_status(const std::filesystem::path& root = "/");
+
+/// Reads /proc/PID/status. A process that is gone is kEnvironment, one without memory (a zombie) kBadData.
+[[nodiscard]] Result<ProcStatus> read_process_status(pid_t pid);
 
 }  // namespace weir::ledger

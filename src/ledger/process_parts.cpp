@@ -10,6 +10,7 @@ constexpr std::uint64_t kArenaHeapBytes = 64ull << 20;
 constexpr std::string_view kMallocName = "[anon: glibc: malloc";
 constexpr std::string_view kArenaName = "[anon: glibc: malloc arena";
 constexpr std::string_view kStackName = "[anon: glibc: pthread stack";
+constexpr std::string_view kPoolName = "[anon:weir pool]";
 constexpr std::string_view kNamedPrefix = "[anon:";
 
 bool is_unnamed_writable(const Mapping& mapping) {
@@ -33,6 +34,19 @@ bool is_thread_stack(const Mapping& mapping, const AddressEvidence& evidence) {
   if (!is_unnamed_writable(mapping) || mapping.size() > evidence.largest_stack_bytes) return false;
   return std::any_of(evidence.stack_pointers.begin(), evidence.stack_pointers.end(),
                      [&](std::uint64_t at) { return mapping.start <= at && at < mapping.end; });
+}
+
+/// True where the mapping touches the pool's range, or bears the name of a pool without one range.
+bool add_to_pool(const Mapping& mapping, const AddressRange& pool, ProcessParts& parts) {
+  if (pool.start == pool.end && mapping.name == kPoolName) {
+    parts.pool = parts.pool.value_or(0) + mapping.held();
+    return true;
+  }
+  if (mapping.end <= pool.start || pool.end <= mapping.start) return false;
+  const bool is_whole = pool.start <= mapping.start && mapping.end <= pool.end;
+  if (!is_whole && mapping.held() > 0) parts.pool.reset();
+  if (parts.pool) *parts.pool += mapping.held();
+  return true;
 }
 
 /// True where the name alone settles it.
@@ -59,9 +73,11 @@ bool add_by_name(const Mapping& mapping, ProcessParts& parts) {
 
 ProcessParts find_process_parts(const std::vector<Mapping>& mappings, const AddressEvidence& evidence) {
   ProcessParts parts;
+  if (evidence.pool.start < evidence.pool.end) parts.pool = 0;
   for (std::size_t i = 0; i < mappings.size(); ++i) {
     const Mapping& mapping = mappings[i];
     const Mapping* next = i + 1 < mappings.size() ? &mappings[i + 1] : nullptr;
+    if (add_to_pool(mapping, evidence.pool, parts)) continue;
     if (add_by_name(mapping, parts)) continue;
     if (is_inside(mapping, evidence.objects)) {
       parts.library_zeroed += mapping.held();

@@ -77,6 +77,45 @@ TEST(ProcessParts, ZeroedDataLiesWhollyInsideALoadSegment) {
   EXPECT_EQ(total(find_process_parts({mapping(0x18000, 0x9000, "rw-p", 5)}, evidence)), 0);
 }
 
+TEST(ProcessParts, WhatLiesInThePoolsRangeIsThePools) {
+  AddressEvidence evidence;
+  EXPECT_EQ(find_process_parts({mapping(kArena, kMiB, "rw-p", 5)}, evidence).pool, std::nullopt);
+  evidence.pool = {kArena, kArena + 256 * kMiB};
+  evidence.stack_pointers = {kArena + 1};
+  evidence.largest_stack_bytes = 8 * kMiB;
+  const ProcessParts parts =
+      find_process_parts({mapping(kArena - kMiB, kMiB, "rw-p", 1), mapping(kArena, kMiB, "rw-p", 5),
+                          mapping(kArena + kMiB, 63 * kMiB, "---p", 0),
+                          mapping(kArena + 64 * kMiB, kMiB, "rw-p", 7, "[anon:weir pool]"),
+                          mapping(kArena + 255 * kMiB, 2 * kMiB, "---p", 0)},
+                         evidence);
+  EXPECT_EQ(parts.pool, 12);
+  EXPECT_EQ(total(parts), 0) << "no arena, stack or name";
+}
+
+TEST(ProcessParts, APoolOfSeveralRangesIsFoundByItsName) {
+  const std::vector<Mapping> mappings = {mapping(kArena, kMiB, "rw-p", 5, "[anon:weir pool]"),
+                                         mapping(kArena + 8 * kMiB, kMiB, "rw-p", 7, "[anon:weir pool]"),
+                                         mapping(kArena + 16 * kMiB, kMiB, "rw-p", 9, "[anon:weir pools]")};
+  ProcessParts parts = find_process_parts(mappings, {});
+  EXPECT_EQ(parts.pool, 12);
+  EXPECT_EQ(total(parts), 9);
+  AddressEvidence evidence;
+  evidence.pool = {kArena, kArena + 4 * kMiB};
+  parts = find_process_parts(mappings, evidence);
+  EXPECT_EQ(parts.pool, 5) << "with a range that bounds it, the rest is its books";
+  EXPECT_EQ(parts.named.at("[anon:weir pool]"), 7);
+}
+
+TEST(ProcessParts, APoolWhosePagesReachPastItsRangeIsUnknown) {
+  AddressEvidence evidence;
+  evidence.pool = {kArena, kArena + 256 * kMiB};
+  const Mapping inside = mapping(kArena + kMiB, kMiB, "rw-p", 5);
+  EXPECT_EQ(find_process_parts({mapping(kArena - 1, kMiB, "rw-p", 1), inside}, evidence).pool, std::nullopt);
+  EXPECT_EQ(find_process_parts({inside, mapping(kArena + 255 * kMiB, 2 * kMiB, "rw-p", 1)}, evidence).pool,
+            std::nullopt);
+}
+
 TEST(ProcessParts, PlainAnonymousMappingsAreInNoPart) {
   EXPECT_EQ(total(find_process_parts({mapping(kArena + 0x2000, 200 * kMiB, "rw-p", 200)}, {})), 0);
 }

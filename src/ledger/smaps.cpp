@@ -37,8 +37,7 @@ std::optional<Mapping> parse_header(std::string_view line) {
   if (mapping.end <= mapping.start) return std::nullopt;
   mapping.permissions = take_word(line);
   if (mapping.permissions.size() != 4) return std::nullopt;
-  std::uint64_t offset = 0;
-  if (!parse_whole(take_word(line), offset, 16)) return std::nullopt;
+  if (!parse_whole(take_word(line), mapping.offset, 16)) return std::nullopt;
   if (take_word(line).find(':') == std::string_view::npos) return std::nullopt;
   if (!parse_whole(take_word(line), mapping.inode, 10)) return std::nullopt;
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));

@@ -13,9 +13,10 @@ namespace weir::ledger {
 struct Mapping {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-  std::string permissions;  ///< "rw-p"
-  std::uint64_t inode = 0;  ///< 0: no file behind it.
-  std::string name;         ///< A path, "[heap]", "[stack]", "[anon:…]", or "" .
+  std::string permissions;   ///< "rw-p"
+  std::uint64_t offset = 0;  ///< Where in its file it starts.
+  std::uint64_t inode = 0;   ///< 0: no file behind it.
+  std::string name;          ///< A path, "[heap]", "[stack]", "[anon:…]", or "" .
   std::int64_t resident = 0;
   std::int64_t anonymous = 0;
   std::int64_t private_dirty = 0;

@@ -1,0 +1,114 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+#include "ledger/governed_page.h"
+#include "wire/page_file.h"
+#include "wire/process_stat.h"
+
+namespace weir::ledger {
+namespace {
+
+constexpr std::size_t kMostFiles = 100'000;
+
+struct PageName {
+  std::string file;
+  std::uint64_t run = 0;
+  std::uint32_t pid = 0;
+};
+
+/// An open folder; none where it is no directory of its own (a link to one is not followed).
+class Folder {
+ public:
+  explicit Folder(const std::filesystem::path& path) : listing_(nullptr, &::closedir) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return;
+    listing_.reset(::fdopendir(fd));
+    if (!listing_) ::close(fd);
+  }
+
+  /// The files that are named as pages are.
+  [[nodiscard]] std::vector<PageName> names() const {
+    std::vector<PageName> found;
+    if (!listing_) return found;
+    for (std::size_t looked = 0; looked < kMostFiles; ++looked) {
+      const dirent* entry = ::readdir(listing_.get());
+      if (entry == nullptr) break;
+      PageName name;
+      if (!wire::parse_page_name(entry->d_name, name.run, name.pid)) continue;
+      name.file = entry->d_name;
+      found.push_back(std::move(name));
+    }
+    return found;
+  }
+  [[nodiscard]] bool remove(const PageName& name) const {
+    return ::unlinkat(::dirfd(listing_.get()), name.file.c_str(), 0) == 0;
+  }
+
+ private:
+  std::unique_ptr<DIR, int (*)(DIR*)> listing_;
+};
+
+std::size_t remove_where(const std::filesystem::path& path,
+                         const std::function<bool(const PageName&)>& goes) {
+  const Folder folder(path);
+  const std::vector<PageName> names = folder.names();
+  return static_cast<std::size_t>(std::count_if(
+      names.begin(), names.end(), [&](const PageName& name) { return goes(name) && folder.remove(name); }));
+}
+
+Result<PageReading> read_page(const std::filesystem::path& folder, const PageName& name) {
+  const Result<GovernedPage> page = GovernedPage::open(folder / name.file);
+  if (!page) return tl::unexpected(page.error());
+  return page->read_last();
+}
+
+/// A living process with this number that is not younger than what it started.
+bool is_run_alive(std::uint64_t run, std::uint64_t started_before) {
+  wire::ProcessStat stat;
+  if (run == 0 || run > 0x7fffffff || !wire::read_process_stat(static_cast<pid_t>(run), stat)) return false;
+  return !stat.is_dead() && stat.start_ticks <= started_before;
+}
+
+bool is_stale(const std::filesystem::path& folder, const PageName& name) {
+  wire::ProcessStat stat;
+  const bool taken = wire::read_process_stat(static_cast<pid_t>(name.pid), stat) && !stat.is_dead();
+  const Result<PageReading> page = read_page(folder, name);
+  // What cannot be read may be a page that its process is just making.
+  const bool alive = page ? page->alive : taken;
+  return !alive && !is_run_alive(name.run, page && page->start_ticks != 0 ? page->start_ticks : ~0ull);
+}
+
+}  // namespace
+
+std::vector<PageReading> read_pages(const std::filesystem::path& folder, std::optional<std::uint64_t> run) {
+  std::vector<PageReading> pages;
+  for (const PageName& name : Folder(folder).names()) {
+    if (run && name.run != *run) continue;
+    Result<PageReading> page = read_page(folder, name);
+    if (!page || page->run != name.run || page->pid != static_cast<pid_t>(name.pid)) continue;
+    pages.push_back(std::move(*page));
+  }
+  std::sort(pages.begin(), pages.end(), [](const PageReading& left, const PageReading& right) {
+    return std::pair(left.pid, left.run) < std::pair(right.pid, right.run);
+  });
+  return pages;
+}
+
+std::size_t remove_stale_pages(const std::filesystem::path& folder) {
+  return remove_where(folder, [&](const PageName& name) { return is_stale(folder, name); });
+}
+
+std::size_t remove_run_pages(const std::filesystem::path& folder, std::uint64_t run) {
+  return remove_where(folder, [&](const PageName& name) { return name.run == run; });
+}
+
+std::string page_file_name(std::uint64_t run, pid_t pid) {
+  char name[wire::kPageNameBytes];
+  return {name, wire::print_page_name(run, static_cast<std::uint32_t>(pid), name)};
+}
+
+}  // namespace weir::ledger

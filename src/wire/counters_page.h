@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace weir::wire {
+
+inline constexpr std::uint64_t kPageMagic = 0x3147'5052'4945'57ULL;  // "WEIRPG1"
+inline constexpr std::uint32_t kPageVersion = 1;
+inline constexpr std::size_t kPageBytes = 4096;
+inline constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+
+/// Which allocator answers MLX in the process.
+enum class Allocator : std::uint32_t { kMlx = 0, kMlxPolicy = 1, kWeir = 2 };
+
+/// What the process is doing with its page.
+enum class PageState : std::uint32_t { kStarting = 0, kGoverned = 1, kOff = 2, kExited = 3 };
+
+/// What one process lets others see: one 4,096-byte file, mapped shared, written by that process alone.
+///
+///   0     magic, version, state      what this is
+///   16    who                        process, run, allocator, library
+///   ...   counters                   under `sequence`: odd while a writer is inside
+///
+/// A writer holds the allocator's own lock, so there is one at a time: `sequence` odd, relaxed stores, then
+/// even. A reader copies and retries while `sequence` is odd or has moved. Nobody waits for a reader. All
+/// values are bytes or counts; host byte order.
+struct CountersPage {
+  std::atomic<std::uint64_t> magic;  ///< Stored last, when everything else is in place.
+  std::atomic<std::uint32_t> version;
+  std::atomic<std::uint32_t> state;  ///< PageState.
+
+  std::atomic<std::uint32_t> pid;
+  std::atomic<std::uint32_t> allocator;    ///< Allocator.
+  std::atomic<std::uint64_t> start_ticks;  ///< Field 22 of /proc/PID/stat: with pid, who this is.
+  std::atomic<std::uint64_t> run;          ///< Which `weir run` started it; 0: none.
+  std::atomic<std::uint64_t> started_ns;   ///< CLOCK_REALTIME when the page was made.
+  char library[256];                       ///< Path of libmlx, cut at 255 bytes; written before magic.
+  char command[128];                       ///< Base name of the program, cut.
+
+  alignas(64) std::atomic<std::uint64_t> sequence;
+  std::atomic<std::uint64_t> cache_limit;   ///< In force; kNoLimit: unlimited.
+  std::atomic<std::uint64_t> memory_limit;  ///< In force; kNoLimit: unlimited.
+  std::atomic<std::uint64_t> live;
+  std::atomic<std::uint64_t> retained;
+  std::atomic<std::uint64_t> padding;
+  std::atomic<std::uint64_t> backed;    ///< live + retained + padding; 0 for the allocator `mlx`.
+  std::atomic<std::uint64_t> overdraw;  ///< Granted above the memory limit and not repaid.
+  std::atomic<std::uint64_t> live_peak;
+  std::atomic<std::uint64_t> retained_peak;
+  std::atomic<std::uint64_t> backed_peak;
+  std::atomic<std::uint64_t> overdraw_peak;
+  std::atomic<std::uint64_t> allocations;
+  std::atomic<std::uint64_t> frees;
+  std::atomic<std::uint64_t> hits;  ///< Allocations that needed no memory from the system.
+  std::atomic<std::uint64_t> misses;
+  std::atomic<std::uint64_t> refusals;     ///< Allocations that the hard cap refused.
+  std::atomic<std::uint64_t> overdraws;    ///< Grants above the memory limit.
+  std::atomic<std::uint64_t> host_clears;  ///< Calls of clear_cache by the host.
+  std::atomic<std::uint64_t> host_limits;  ///< Calls of set_cache_limit, set_memory_limit by the host.
+  std::atomic<std::uint64_t> returned;     ///< Bytes given back to the kernel so far.
+  std::atomic<std::uint64_t> moved;        ///< Bytes moved between addresses so far.
+  std::atomic<std::uint64_t> troubles;     ///< Times that weir could not do what it should.
+  std::atomic<std::uint64_t> forks;        ///< 1 in a child made by fork.
+  std::atomic<std::uint64_t> pool_start;   ///< Address range that the pool reserved; 0: none.
+  std::atomic<std::uint64_t> pool_end;
+};
+static_assert(sizeof(CountersPage) <= kPageBytes);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// Holds the page for one update; the caller holds the allocator's lock.
+class PageUpdate {
+ public:
+  explicit PageUpdate(CountersPage& page) noexcept : page_(page) {
+    page_.sequence.store(page_.sequence.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+  }
+  PageUpdate(const PageUpdate&) = delete;
+  PageUpdate& operator=(const PageUpdate&) = delete;
+  ~PageUpdate() {
+    page_.sequence.store(page_.sequence.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+ private:
+  CountersPage& page_;
+};
+
+}  // namespace weir::wire

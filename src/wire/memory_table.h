@@ -1,0 +1,41 @@
+#pragma once
+
+/// C and C++: the shim is C, the core is C++.
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WEIR_MEMORY_TABLE_VERSION 1u
+
+/// The eleven functions of MLX that are interposed together, as one process calls them. `allocator` returns
+/// the address of an mlx::core::allocator::Allocator; buffers of another table must never reach it.
+struct weir_memory_table {
+  unsigned version;     ///< WEIR_MEMORY_TABLE_VERSION.
+  unsigned raw_offset;  ///< Buffer::raw_ptr() is Buffer::ptr() plus this: 8 for MLX's own, 0 for the pool.
+  void* (*allocator)(void);
+  size_t (*get_active_memory)(void);
+  size_t (*get_peak_memory)(void);
+  void (*reset_peak_memory)(void);
+  size_t (*get_cache_memory)(void);
+  size_t (*set_memory_limit)(size_t);
+  size_t (*get_memory_limit)(void);
+  size_t (*set_cache_limit)(size_t);
+  void (*clear_cache)(void);
+  size_t (*set_wired_limit)(size_t);
+};
+
+/// What the core exports to the shim under the name `weir_agent_start`: answers MLX from now on by the
+/// returned table, or by `real` itself where weir stays out (one line on stderr says why). Called once, on
+/// the thread of MLX's first call; takes no buffer of MLX meanwhile. `real` may hold null pointers for what
+/// the library does not export, and outlives the process's use of MLX, as do the texts. `library`: path of
+/// libmlx. `settings`, `pages`: WEIR_AGENT and WEIR_AGENT_PAGES as the process found them; null where absent.
+/// Nothing is thrown.
+typedef const struct weir_memory_table* (*weir_agent_start_function)(const struct weir_memory_table* real,
+                                                                     const char* library,
+                                                                     const char* settings, const char* pages);
+
+#ifdef __cplusplus
+}
+#endif
