@@ -1,0 +1,119 @@
+#pragma once
+
+#include <time.h>
+#include <cstdint>
+#include <vector>
+
+#include "place/mlx_rule.h"
+#include "place/placement.h"
+#include "place/weir_rule.h"
+#include "pool/address_space.h"
+#include "pool/fork_guard.h"
+#include "pool/hard_cap.h"
+#include "pool/pool.h"
+#include "pool/pool_lock.h"
+
+namespace weir::pool {
+
+/// A pool's inside. Every function but grant_or_throw wants `lock` held; every event ends with settle(),
+/// after which the counters, and the page, say what is.
+struct Pool::State {
+  enum class Outcome : std::uint8_t { kGranted, kOverLimit, kNoMemory };
+  struct Block {
+    place::Offset offset = 0;
+    std::uint64_t capacity = 0;
+    bool hit = false;
+  };
+
+  State(const Options& options, const SpaceOptions& space_options);
+
+  /// A block, backing at most `most_backed`; nothing has changed when it is not granted.
+  [[nodiscard]] Outcome attempt(std::uint64_t bytes, std::uint64_t most_backed, Block& block) noexcept;
+  [[nodiscard]] Outcome place_block(std::uint64_t bytes, std::uint64_t most_backed, Block& block);
+  /// Counts a granted block; its address.
+  [[nodiscard]] void* hand_out(const Block& block) noexcept;
+  /// The road of an allocation that found no room. Takes the lock itself.
+  [[nodiscard]] void* grant_or_throw(std::uint64_t bytes);
+  void count_overdraw() noexcept;
+  [[nodiscard]] Refusal refusal(std::uint64_t bytes, Outcome why) const noexcept;
+  /// Ends a block that was handed out: kept or freed.
+  void take_back(place::Offset offset) noexcept;
+  [[nodiscard]] bool keep(const place::KeptBlock& block) noexcept;
+
+  /// Ends the blocks that MLX's rule keeps.
+  void drop_kept() noexcept;
+  void end_dropped() noexcept;
+  /// Returns free granules until at most so many bytes of them are backed.
+  void shrink(std::uint64_t most_retained) noexcept;
+  void drop_retained() noexcept;
+  [[nodiscard]] std::uint64_t cache_limit_in_force() const noexcept;
+  [[nodiscard]] std::uint64_t most_retained(const place::Totals& totals) noexcept;
+  /// Puts the limit in force onto the rules.
+  void apply_cache_limit() noexcept;
+  /// Ends an event of a block: in brief where it changed no granule and no peak.
+  void settle_block() noexcept {
+    const place::Totals totals = placement.totals();
+    const std::uint64_t retained = totals.retained + kept_bytes;
+    const bool brief = totals.backed == counters.backed && totals.retained == settled_granules &&
+                       retained <= counters.retained_peak && retained <= most_retained_brief &&
+                       counters.live <= counters.live_peak && counters.overdraw == 0;
+    if (!brief) return settle(totals);
+    counters.kept = kept_bytes;
+    counters.retained = retained;
+    counters.padding = totals.padding;
+    publish_brief();
+  }
+  /// Brings what is retained within the rule, and what is backed within the memory limit as far as free
+  /// memory goes; then counts and publishes.
+  void settle(place::Totals totals) noexcept;
+  void settle() noexcept { settle(placement.totals()); }
+  void count(const place::Totals& totals) noexcept;
+  /// live, retained, padding, allocations, frees, hits.
+  void publish_brief() const noexcept;
+  void publish() const noexcept;
+
+  /// Does what placement asks; false where the kernel has no more (then a grant must be undone).
+  [[nodiscard]] bool apply_actions() noexcept;
+  [[nodiscard]] bool add_range(std::uint64_t bytes);
+  void know_range(const Range& range);
+  void drop_empty_ranges() noexcept;
+
+  /// The time of this event: read at every 16th, because ages count in seconds.
+  [[nodiscard]] place::Tick now() noexcept {
+    constexpr unsigned kEvents = 16;
+    return events++ % kEvents == 0 ? read_time() : time;
+  }
+  place::Tick read_time() noexcept {
+    timespec read{};
+    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &read);
+    constexpr place::Tick kPerSecond = 1'000;
+    time = static_cast<place::Tick>(read.tv_sec) * kPerSecond +
+           static_cast<place::Tick>(read.tv_nsec) / (1'000'000'000 / kPerSecond);
+    return time;
+  }
+
+  mutable PoolLock lock;
+  Policy policy;
+  std::optional<std::uint64_t> cache_limit;
+  std::uint64_t memory_limit;
+  AddressSpace space;
+  bool reserved;  ///< The first range is a reservation.
+  place::Placement placement;
+  place::MlxRule mlx;
+  place::WeirRule weir;
+  /// Room for an action on every granule, so that returning memory never needs some.
+  std::vector<place::Action> actions;
+  std::vector<place::KeptBlock> dropped;  ///< Has room for all kept blocks.
+  std::size_t kept_blocks = 0;
+  std::uint64_t kept_bytes = 0;  ///< The rule's own sum.
+  place::Tick time = 0;
+  unsigned events = 0;
+  std::uint64_t settled_granules = 0;              ///< Bytes of free granules when the last event settled.
+  std::uint64_t most_retained_brief = kUnlimited;  ///< While no granule changes.
+  Counters counters;
+  std::uint64_t own_troubles = 0;
+  wire::CountersPage* page = nullptr;
+  ForkGuard fork_guard{lock, page};
+};
+
+}  // namespace weir::pool
