@@ -1,6 +1,7 @@
 #include "govern/blas_kernel.h"
 
 #include <dlfcn.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cstdlib>
@@ -14,6 +15,8 @@ namespace weir::govern {
 namespace {
 
 constexpr const char* kVariable = "OPENBLAS_CORETYPE";
+constexpr const char* kThreads = "OPENBLAS_NUM_THREADS";
+constexpr const char* kThreadsBefore = "WEIR_OPENBLAS_NUM_THREADS";  ///< Between two starts of one process.
 
 template <class Function>
 Function* exported(const char* name) {
@@ -25,6 +28,18 @@ bool is_old(std::string_view core) {
   static constexpr std::string_view kOld[] = {"Prescott", "Core2",       "Penryn",  "Dunnington", "Nehalem",
                                               "Atom",     "Sandybridge", "Unknown", "Katmai",     "Banias"};
   return std::find(std::begin(kOld), std::end(kOld), core) != std::end(kOld);
+}
+
+/// Same arguments, same PID; returns only where that failed.
+void execute_anew() {
+  const auto words = read_text("/proc/self/cmdline");
+  if (!words || words->empty()) return;
+  std::vector<char*> argv;
+  std::string text = *words;
+  for (std::size_t at = 0; at < text.size(); at += std::string_view(text.c_str() + at).size() + 1)
+    argv.push_back(text.data() + at);
+  argv.push_back(nullptr);
+  ::execv("/proc/self/exe", argv.data());
 }
 
 }  // namespace
@@ -60,16 +75,28 @@ void choose_blas_kernel() {
   if (std::getenv(kVariable) != nullptr) return;
   const std::string kernel = better_kernel(blas_kernel(), cpu_features());
   if (kernel.empty()) return;
-  const auto words = read_text("/proc/self/cmdline");
-  if (!words || words->empty()) return;
-  std::vector<char*> argv;
-  std::string text = *words;
-  for (std::size_t at = 0; at < text.size(); at += std::string_view(text.c_str() + at).size() + 1)
-    argv.push_back(text.data() + at);
-  argv.push_back(nullptr);
   ::setenv(kVariable, kernel.c_str(), 1);
-  ::execv("/proc/self/exe", argv.data());
+  execute_anew();
   ::unsetenv(kVariable);  // could not: run on with the slow kernel, which the start-up line names
+}
+
+void forgo_blas_threads() {
+  if (const char* const before = std::getenv(kThreadsBefore); before != nullptr) {
+    if (*before == '\0') {
+      ::unsetenv(kThreads);
+    } else {
+      ::setenv(kThreads, before, 1);
+    }
+    ::unsetenv(kThreadsBefore);
+    return;
+  }
+  rlimit space{};
+  if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY || blas_threads() < 2) return;
+  const char* const threads = std::getenv(kThreads);
+  ::setenv(kThreadsBefore, threads == nullptr ? "" : threads, 1);
+  ::setenv(kThreads, "1", 1);
+  execute_anew();
+  ::unsetenv(kThreadsBefore);
 }
 
 }  // namespace weir::govern

@@ -13,6 +13,7 @@
 #include "ledger/own_layers.h"
 #include "llm/gguf/blocks.h"
 #include "llm/text/gguf_vocabulary.h"
+#include "pool/hard_cap.h"
 
 namespace weir::llm {
 
@@ -46,6 +47,22 @@ TokenId draw(Sampler& sampler, const mx::array& logits) {
   const auto row = last_row(logits);
   require_numbers(row);
   return sampler.draw(row);
+}
+
+/// What the hard cap refused, as an error of this request alone.
+tl::unexpected<Error> no_room(const std::string& where, const pool::OverLimit& refusal) {
+  std::string_view sum = refusal.what();
+  constexpr std::string_view kOwnName = "weir: ";
+  if (sum.starts_with(kOwnName)) sum.remove_prefix(kOwnName.size());
+  return fail(ErrorKind::kNoRoom, where, std::string(sum));
+}
+
+Result<Weights> weights_within_cap(const GgufFile& file, const ModelSpec& spec) {
+  try {
+    return load_weights(file, spec);
+  } catch (const pool::OverLimit& refusal) {
+    return no_room("load", refusal);
+  }
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -90,7 +107,7 @@ Result<std::unique_ptr<Engine>> Engine::load(const std::filesystem::path& path, 
                     std::to_string(spec->vocabulary) + " rows");
   if (auto room = require_room(path.string(), "the model", resident_weight_bytes(*file)); !room)
     return tl::unexpected(room.error());
-  auto weights = load_weights(*file, *spec);
+  auto weights = weights_within_cap(*file, *spec);
   if (!weights) return tl::unexpected(weights.error());
   return std::unique_ptr<Engine>(new Engine(Llama(std::move(*spec), std::move(*weights)),
                                             std::move(*tokenizer), std::move(chat_template), governor));
@@ -125,11 +142,13 @@ TokenId Engine::prefill(const EngineRequest& request, KvCache& cache, Sampler& s
 
 Result<EngineResult> Engine::run(const EngineRequest& request, const OnToken& on_token) {
   if (auto valid = check_request(request); !valid) return tl::unexpected(valid.error());
-  EngineResult result;
-  {
+  Result<EngineResult> result;
+  try {
     KvCache cache(spec(), static_cast<int>(request.prompt.size()) + request.max_tokens);
     kv_bytes_ = cache.held_bytes();
     result = run(request, cache, on_token);
+  } catch (const pool::OverLimit& refusal) {
+    result = no_room("run", refusal);
   }
   kv_bytes_ = 0;
   governor_.sample();
@@ -168,11 +187,8 @@ EngineResult Engine::run(const EngineRequest& request, KvCache& cache, const OnT
 }
 
 Result<ledger::Layers> Engine::layers() {
-  const govern::Counters counters = governor_.sample();
-  ledger::AllocatorCounters held;
-  held.live = counters.live_bytes;
-  held.retained = counters.retained_bytes;
-  held.tags = tags(counters.live_bytes);
+  ledger::AllocatorCounters held = governor_.ledger_counters();
+  held.tags = tags(held.live.value_or(0));
   return ledger::read_own_layers(held);
 }
 

@@ -46,12 +46,13 @@ class Engine {
   using OnToken = std::function<bool(TokenId)>;
 
   /// Reads the header first: unsupported types, bad shapes and missing memory are refused before a weight is
-  /// read.
+  /// read. Weights that the hard cap refuses are kNoRoom.
   [[nodiscard]] static Result<std::unique_ptr<Engine>> load(const std::filesystem::path& path,
                                                             govern::Governor& governor);
 
   /// kUsage when prompt and answer do not fit the model's context, kNoRoom when their keys and values do not
-  /// fit the machine. What was drawn before an interrupt is returned with finish_reason "interrupted".
+  /// fit the machine or the hard cap refuses an allocation (the engine can go on). What was drawn before an
+  /// interrupt is returned with finish_reason "interrupted".
   [[nodiscard]] Result<EngineResult> run(const EngineRequest& request, const OnToken& on_token);
 
   [[nodiscard]] const ModelSpec& spec() const noexcept { return llama_.spec(); }

@@ -1,0 +1,70 @@
+#include "govern/own_process.h"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "govern/process_page.h"
+
+namespace weir::govern {
+
+namespace {
+
+struct Configured {
+  std::mutex mutex;
+  wire::AgentSettings settings;
+  bool taken = false;
+};
+
+Configured& configured() {
+  static auto* const kept = new Configured;  // leaked: MLX may call at exit
+  return *kept;
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+OwnStart start_of(const wire::AgentSettings& settings, bool warn) {
+  OwnStart start{settings, "", false};
+  const std::string text = variable(wire::kAgentVariable);
+  if (text.empty()) return start;
+  if (wire::parse_settings(text.c_str(), start.settings)) {
+    start.pages_folder = variable(wire::kPagesVariable);
+    start.from_run = true;
+  } else if (warn) {
+    print_line("WEIR_AGENT is not what this version of weir run writes; passed over");
+  }
+  return start;
+}
+
+}  // namespace
+
+Result<void> configure_process(const wire::AgentSettings& settings) {
+  Configured& kept = configured();
+  const std::lock_guard lock(kept.mutex);
+  if (kept.taken) return fail(ErrorKind::kInternal, "govern", "configured after MLX's first allocation");
+  kept.settings = settings;
+  return {};
+}
+
+OwnStart take_own_start() {
+  Configured& kept = configured();
+  const std::lock_guard lock(kept.mutex);
+  kept.taken = true;
+  return start_of(kept.settings, true);
+}
+
+bool own_start_taken() {
+  Configured& kept = configured();
+  const std::lock_guard lock(kept.mutex);
+  return kept.taken;
+}
+
+OwnStart own_start() {
+  Configured& kept = configured();
+  const std::lock_guard lock(kept.mutex);
+  return start_of(kept.settings, false);
+}
+
+}  // namespace weir::govern
