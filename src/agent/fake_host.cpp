@@ -1,0 +1,36 @@
+// A program that was linked without MLX. Its words in order: a path loads that library privately, `run` runs
+// the one loaded last, `ask` calls what the global scope offers as get_active_memory.
+
+#include <dlfcn.h>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+void ask() {
+  void* function = ::dlsym(RTLD_DEFAULT, "_ZN3mlx4core17get_active_memoryEv");
+  if (function != nullptr) std::printf("asked %zu\n", reinterpret_cast<std::size_t (*)()>(function)());
+}
+
+void run(void* library) {
+  void* function = library == nullptr ? nullptr : ::dlsym(library, "fake_run");
+  if (function != nullptr) reinterpret_cast<void (*)()>(function)();
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  void* last = nullptr;
+  for (int i = 1; i < count; ++i) {
+    if (std::strcmp(words[i], "ask") == 0) {
+      ask();
+    } else if (std::strcmp(words[i], "run") == 0) {
+      run(last);
+    } else if (last = ::dlopen(words[i], RTLD_NOW | RTLD_LOCAL); last == nullptr) {
+      std::printf("%s\n", ::dlerror());
+      return 1;
+    }
+  }
+  return 0;
+}
