@@ -73,7 +73,8 @@ Result<ChildProcess> ChildProcess::start(const ChildSpec& spec) {
   const std::vector<std::string> none;
   auto environment = pointers(spec.environment ? *spec.environment : none);
   const pid_t parent = ::getpid();
-  const pid_t pid = ::fork();
+  // Not fork(): it runs the handlers of every library, and OpenBLAS's waits for threads that wait for memory.
+  const pid_t pid = ::_Fork();
   if (pid < 0) return tl::unexpected(system_error(program, "start", errno));
   if (pid == 0)
     become(argv.data(), spec.environment ? environment.data() : nullptr, theirs.get(), error_write.get(),

@@ -77,7 +77,8 @@ Result<pid_t> spawn(const ForegroundSpec& spec) {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t pid = ::fork();
+  // Not fork(): it runs the handlers of every library, and OpenBLAS's waits for threads that wait for memory.
+  const pid_t pid = ::_Fork();
   const int fork_error = errno;
   if (pid == 0) become(spec.program.c_str(), argv.data(), environment.data(), error_write.get(), before);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -42,6 +42,16 @@ Layers add_layers(const Layers& left, const Layers& right) {
   return sum;
 }
 
+void LayersAtPeak::offer(const Layers& layers) {
+  constexpr std::int64_t kNear = 64;
+  const std::int64_t footprint = layers.footprint.value_or(0);
+  largest_ = std::max(largest_, footprint);
+  const std::int64_t near = largest_ - largest_ / kNear;
+  if (footprint < near) return;
+  const bool kept_is_near = layers_.footprint && *layers_.footprint >= near;
+  if (!kept_is_near || layers.live.value_or(0) > layers_.live.value_or(0)) layers_ = layers;
+}
+
 std::size_t GovernedPeak::add_one(const GovernedSample& sample) {
   const auto known = std::find_if(seen_.begin(), seen_.end(), [&](const Seen& one) {
     return one.pid == sample.pid && one.start_ticks == sample.start_ticks;
@@ -49,13 +59,13 @@ std::size_t GovernedPeak::add_one(const GovernedSample& sample) {
   const auto place = static_cast<std::size_t>(known - seen_.begin());
   if (known == seen_.end()) {
     seen_.push_back(
-        {sample.pid, sample.start_ticks, sample.layers, PeakWindow(sample.status), sample.status.high_water});
+        {sample.pid, sample.start_ticks, {}, PeakWindow(sample.status), sample.status.high_water});
+    seen_.back().at_peak.offer(sample.layers);
     return place;
   }
   known->window.add(sample.status);
   known->high_water = std::max(known->high_water, sample.status.high_water);
-  if (sample.layers.footprint.value_or(0) > known->at_peak.footprint.value_or(0))
-    known->at_peak = sample.layers;
+  known->at_peak.offer(sample.layers);
   return place;
 }
 
@@ -81,22 +91,21 @@ void GovernedPeak::add(const std::vector<GovernedSample>& together) {
   high_ = std::max(high_, high);
   last_ = std::move(now);
   if (together.empty()) return;
-  if (together_count_ > 0 && sum.footprint.value_or(0) <= together_.footprint.value_or(0)) return;
-  together_ = sum;
-  together_count_ = together.size();
+  if (sum.footprint.value_or(0) > together_.largest_footprint()) together_count_ = together.size();
+  together_.offer(sum);
 }
 
 std::vector<ProcessPeak> GovernedPeak::processes() const {
   std::vector<ProcessPeak> peaks;
   for (const Seen& one : seen_)
-    peaks.push_back({one.pid, one.start_ticks, one.at_peak, one.high_water, bound(one)});
+    peaks.push_back({one.pid, one.start_ticks, one.at_peak.layers(), one.high_water, bound(one)});
   return peaks;
 }
 
 PeakFootprint GovernedPeak::footprint() const {
   PeakFootprint peak;
   const auto error = static_cast<std::int64_t>(together_count_) * counter_error_;
-  peak.low_bytes = std::max<std::int64_t>(0, together_.footprint.value_or(0) - error);
+  peak.low_bytes = std::max<std::int64_t>(0, together_.largest_footprint() - error);
   peak.high_bytes = high_;
   peak.source = kSource;
   if (seen_.size() > 1)

@@ -22,11 +22,25 @@ struct GovernedSample {
 /// sums of layers.h hold again. Pure.
 [[nodiscard]] Layers add_layers(const Layers& left, const Layers& right);
 
+/// The layers of the moment that tells most of a peak: among the samples whose footprint comes within a
+/// sixty-fourth of the largest seen, the one with the most live bytes. A process that ends holds its peak in
+/// freed memory, and that moment explains nothing.
+class LayersAtPeak {
+ public:
+  void offer(const Layers& layers);
+  [[nodiscard]] const Layers& layers() const noexcept { return layers_; }
+  [[nodiscard]] std::int64_t largest_footprint() const noexcept { return largest_; }
+
+ private:
+  Layers layers_;
+  std::int64_t largest_ = -1;
+};
+
 /// How high one process went.
 struct ProcessPeak {
   pid_t pid = 0;
   std::uint64_t start_ticks = 0;
-  Layers at_peak;                     ///< At the largest footprint seen; the first of equals.
+  Layers at_peak;                     ///< Of LayersAtPeak.
   std::int64_t high_water_bytes = 0;  ///< The kernel's VmHWM: file pages too, and what no sample saw.
   PeakFootprint footprint;            ///< The interval (peak.h, mark never reset, files may go).
 };
@@ -42,8 +56,8 @@ class GovernedPeak {
 
   /// By first appearance.
   [[nodiscard]] std::vector<ProcessPeak> processes() const;
-  /// The sum over the processes of the moment with the largest sum of footprints; empty before any sample.
-  [[nodiscard]] const Layers& together() const noexcept { return together_; }
+  /// The sum over the processes at the moment of LayersAtPeak; empty before any sample.
+  [[nodiscard]] const Layers& together() const noexcept { return together_.layers(); }
   /// low: the largest sum seen, less the error. high: the largest sum, over two moments in a row, of the high
   /// ends that all processes seen at either had by then; what a process does after its last sample is not in
   /// it. `source` says which.
@@ -53,7 +67,7 @@ class GovernedPeak {
   struct Seen {
     pid_t pid;
     std::uint64_t start_ticks;
-    Layers at_peak;
+    LayersAtPeak at_peak;
     PeakWindow window;
     std::int64_t high_water;
   };
@@ -64,7 +78,7 @@ class GovernedPeak {
   std::int64_t counter_error_;
   std::vector<Seen> seen_;
   std::vector<std::size_t> last_;  ///< Places of those that lived at the latest moment; rising.
-  Layers together_;
+  LayersAtPeak together_;
   std::size_t together_count_ = 0;
   std::int64_t high_ = 0;
 };

@@ -76,6 +76,23 @@ TEST(GovernedPeak, KeepsTheLayersOfTheLargestFootprint) {
   EXPECT_EQ(peak.together().footprint, 300);
 }
 
+TEST(GovernedPeak, AmongNearlyEqualFootprintsTheOneWithMostLiveTells) {
+  GovernedPeak peak(kError);
+  GovernedSample ending = sample(1, 6410, 6500);
+  ending.layers.retained = *ending.layers.retained + *ending.layers.live;
+  ending.layers.live = 0;
+  ending.layers.tags = {{"other", 0}};
+  peak.add({sample(1, 6400, 6500)});
+  peak.add({ending});
+  EXPECT_EQ(peak.together().live, 3200) << "the process that ends holds the same bytes, freed";
+  EXPECT_EQ(peak.footprint().low_bytes, 6410 - kError) << "the footprint is the largest all the same";
+  for (int step = 1; step <= 8; ++step) {
+    ending.layers.footprint = ending.status.anonymous = 6410 + 50 * step;
+    peak.add({ending});
+  }
+  EXPECT_GE(*peak.together().footprint, 6810 - 6810 / 64) << "small steps do not leave it behind";
+}
+
 TEST(GovernedPeak, ThePeakOfTheSumIsNotTheSumOfThePeaks) {
   GovernedPeak peak(kError);
   peak.add({sample(1, 300, 310), sample(2, 50, 60)});

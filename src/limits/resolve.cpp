@@ -120,21 +120,25 @@ std::optional<std::int64_t> library_default(Knob knob, const Inputs& inputs) {
   return inputs.backend->default_bytes(knob, total);
 }
 
-void apply_auto(Setting& setting, Knob knob, const Inputs& inputs, std::optional<std::int64_t> default_bytes,
-                std::vector<Warning>& warnings) {
+/// What nobody's wish comes to on this backend: a number, or words.
+void apply_default(Setting& setting, Knob knob, const Inputs& inputs) {
+  setting.effective_bytes = library_default(knob, inputs);
+  if (!setting.effective_bytes) setting.unset_text = inputs.backend->unset_text(knob);
+}
+
+void apply_auto(Setting& setting, Knob knob, const Inputs& inputs, std::vector<Warning>& warnings) {
   std::optional<AutoAnswer> answer;
   if (knob == Knob::kCacheLimit && inputs.auto_answer) answer = inputs.auto_answer();
   if (!answer) {
-    setting.effective_bytes = default_bytes;
+    apply_default(setting, knob, inputs);
     setting.note = knob == Knob::kCacheLimit
                        ? "as unset: no fresh SHIP in every cell is stored for this model, machine and library"
                        : "as unset: only cache limits are priced";
     warnings.push_back({setting.source, "auto behaves " + setting.note});
     return;
   }
-  setting.effective_bytes = answer->mode == Mode::kBytes   ? answer->bytes
-                            : answer->mode == Mode::kUnset ? default_bytes
-                                                           : std::nullopt;
+  if (answer->mode == Mode::kBytes) setting.effective_bytes = answer->bytes;
+  if (answer->mode == Mode::kUnset) apply_default(setting, knob, inputs);
   setting.note = (answer->mode == Mode::kUnset ? "as unset: " : "") + answer->why;
 }
 
@@ -156,9 +160,9 @@ Result<Setting> setting_of(Knob knob, const Inputs& inputs, const Config& config
     auto applied = apply_percentage(setting, found->front(), knob, inputs);
     if (!applied) return tl::unexpected(std::move(applied.error()));
   }
-  if (setting.mode == Mode::kUnset) setting.effective_bytes = library_default(knob, inputs);
+  if (setting.mode == Mode::kUnset) apply_default(setting, knob, inputs);
   if (setting.mode == Mode::kBytes) setting.effective_bytes = setting.bytes;
-  if (setting.mode == Mode::kAuto) apply_auto(setting, knob, inputs, library_default(knob, inputs), warnings);
+  if (setting.mode == Mode::kAuto) apply_auto(setting, knob, inputs, warnings);
   return setting;
 }
 

@@ -110,6 +110,33 @@ TEST_F(Resolve, TellsUnlimitedFromUnset) {
   EXPECT_EQ(echo(cache()), "unset (library default, 33,554,432 bytes; --cache-limit)");
 }
 
+TEST_F(Resolve, SaysWhatUnsetComesToOnThePool) {
+  inputs_.backend = &weir_pool_rules();
+  auto resolved = resolve(inputs_);
+  ASSERT_TRUE(resolved);
+  EXPECT_EQ(echo(resolved->cache_limit), "unset (follows demand)");
+  EXPECT_EQ(resolved->cache_limit.effective_bytes, std::nullopt);
+  EXPECT_EQ(echo(resolved->memory_limit), "unset (no hard cap)");
+  inputs_.cache_limit_flag = "unset";
+  EXPECT_EQ(echo(cache()), "unset (follows demand; --cache-limit)");
+  inputs_.cache_limit_flag = "unlimited";
+  EXPECT_EQ(cache().unset_text, "") << "unlimited is not unset";
+  inputs_.cache_limit_flag = "auto";
+  EXPECT_THAT(echo(cache()), ::testing::StartsWith("auto = follows demand (--cache-limit; as unset: "));
+  inputs_.auto_answer = [] { return AutoAnswer{Mode::kUnlimited, std::nullopt, "fresh"}; };
+  EXPECT_EQ(echo(cache()), "auto = unlimited (--cache-limit; fresh)");
+  inputs_.backend = &mlx_policy_rules();
+  inputs_.cache_limit_flag.reset();
+  EXPECT_EQ(echo(cache()), "unset (library default, 33,554,432 bytes)");
+}
+
+TEST_F(Resolve, SaysThatThePoolsMemoryLimitIsHard) {
+  for (const BackendRules* rules : {&mlx_policy_rules(), &weir_pool_rules()}) {
+    inputs_.backend = rules;
+    EXPECT_THAT(resolve(inputs_)->memory_limit.rules, HasSubstr("hard"));
+  }
+}
+
 TEST_F(Resolve, BindsZeroFromOllamasNameAndNothingFromQwisps) {
   inputs_.variables["OLLAMA_MLX_CACHE_LIMIT"] = "0";
   EXPECT_EQ(cache().bytes, 0);

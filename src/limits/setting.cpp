@@ -12,6 +12,7 @@ constexpr KnobNames kKnobs[] = {
 };
 
 std::string library_default(const Setting& setting) {
+  if (!setting.unset_text.empty()) return setting.unset_text;
   const std::string bytes = setting.effective_bytes ? exact_bytes(*setting.effective_bytes) : "unknown here";
   return std::string(kLibraryDefault) + ", " + bytes;
 }
@@ -32,7 +33,8 @@ std::string head(const Setting& setting) {
     case Mode::kUnlimited:
       return "unlimited";
     case Mode::kAuto:
-      return setting.effective_bytes ? "auto = " + exact_bytes(*setting.effective_bytes) : "auto = unlimited";
+      if (setting.effective_bytes) return "auto = " + exact_bytes(*setting.effective_bytes);
+      return "auto = " + (setting.unset_text.empty() ? "unlimited" : setting.unset_text);
     case Mode::kBytes:
       break;
   }

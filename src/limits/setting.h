@@ -14,14 +14,17 @@ enum class Mode { kBytes, kUnset, kUnlimited, kAuto };
 /// with its denominator named.
 struct Setting {
   Mode mode = Mode::kUnset;
-  std::optional<std::int64_t> bytes;            ///< Only when mode is kBytes.
-  std::optional<std::int64_t> effective_bytes;  ///< What the backend then uses; nullopt: unlimited.
-  std::string denominator;                      ///< "free", "total", "model" or "".
+  std::optional<std::int64_t> bytes;  ///< Only when mode is kBytes.
+  /// What the backend then uses; nullopt: unlimited, or `unset_text` says what.
+  std::optional<std::int64_t> effective_bytes;
+  std::string denominator;  ///< "free", "total", "model" or "".
   std::optional<std::int64_t> denominator_bytes;
   std::string source;  ///< A flag, a variable, the config file's path, or "library default".
   std::string text;    ///< As the user wrote it, "" when nobody did.
   std::string rules;   ///< What the knob rules on this backend, one sentence.
   std::string note;    ///< What `auto` answered and why; "" otherwise.
+  /// What `unset` comes to where that is no number ("follows demand"); "" where it is, or is not asked for.
+  std::string unset_text = "";
 };
 
 /// A variable that does not do what its owner hopes: nothing reads it, or it binds nothing.
@@ -39,7 +42,8 @@ struct Resolved {
 inline constexpr const char* kLibraryDefault = "library default";
 
 /// The one line every entry prints: "64MiB = 67,108,864 bytes (--cache-limit)",
-/// "unset (library default, 33,554,432 bytes)", "10%free = 5 bytes (WEIR_CACHE_LIMIT; free is 50 bytes)".
+/// "unset (library default, 33,554,432 bytes)", "unset (follows demand)", "10%free = 5 bytes
+/// (WEIR_CACHE_LIMIT; free is 50 bytes)".
 [[nodiscard]] std::string echo(const Setting& setting);
 
 /// The same without the source, for a table that has a column for it.

@@ -23,7 +23,7 @@ nlohmann::json to_json(const Setting& setting) {
       {"source", setting.source},
       {"text", setting.text},
       {"rules", setting.rules},
-      {"note", setting.note},
+      {"note", setting.note.empty() ? setting.unset_text : setting.note},
   };
 }
 

@@ -23,6 +23,8 @@ constexpr WeirVariable kWeir[] = {
     {"WEIR_MEMORY_LIMIT", "bound on live and retained bytes together"},
     {"WEIR_STATE_DIR", "where the store and traces are kept"},
     {"WEIR_RUNTIME_DIR", "where sockets and shared pages are kept"},
+    {"WEIR_AGENT", "set by weir run for the processes it governs"},
+    {"WEIR_AGENT_PAGES", "the same"},
 };
 
 /// Names that are passed around for MLX and that MLX does not read. `instead` is what does the job.
