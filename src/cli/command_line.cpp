@@ -17,10 +17,16 @@ namespace {
 constexpr const char* kCommandLine = "command line";
 constexpr const char* kVersionText = "weir " WEIR_VERSION "\n";
 
-/// A value as CLI11 found it; it becomes a number only after CLI11 is done, by our own strict rules.
-struct PendingNumber {
+/// A value as CLI11 found it; it becomes a number, or is found among the flag's choices, only after CLI11 is
+/// done, by our own strict rules.
+struct PendingValue {
   const Flag* flag;
   std::string text;
+};
+
+struct Pending {
+  std::vector<PendingValue> numbers;
+  std::vector<PendingValue> choices;
 };
 
 template <class Number>
@@ -36,7 +42,7 @@ Result<void> set_number(const Flag& flag, const std::string& text, std::optional
   return {};
 }
 
-Result<void> set_number(const PendingNumber& pending) {
+Result<void> set_number(const PendingValue& pending) {
   if (const auto* whole = std::get_if<std::optional<std::int64_t>*>(&pending.flag->into)) {
     return set_number(*pending.flag, pending.text, *whole, "a whole number, such as 24");
   }
@@ -44,13 +50,18 @@ Result<void> set_number(const PendingNumber& pending) {
                     "a number, such as 0.7");
 }
 
-void declare_flag(CLI::App& app, const Flag& flag, std::vector<PendingNumber>& numbers) {
+void declare_flag(CLI::App& app, const Flag& flag, Pending& pending) {
   if (const auto* target = std::get_if<bool*>(&flag.into)) {
     app.add_flag_callback(
         flag.name, [to = *target] { *to = true; }, flag.help);
   } else if (const auto* text = std::get_if<std::optional<std::string>*>(&flag.into)) {
     app.add_option_function<std::string>(
-           flag.name, [to = *text](const std::string& value) { *to = value; }, flag.help)
+           flag.name,
+           [&flag, &pending, to = *text](const std::string& value) {
+             if (!flag.choices.empty()) pending.choices.push_back({&flag, value});
+             *to = value;
+           },
+           flag.help)
         ->type_name(flag.value);
   } else if (const auto* list = std::get_if<std::vector<std::string>*>(&flag.into)) {
     app.add_option_function<std::string>(
@@ -60,15 +71,15 @@ void declare_flag(CLI::App& app, const Flag& flag, std::vector<PendingNumber>& n
   } else {
     app.add_option_function<std::string>(
            flag.name,
-           [&flag, &numbers](const std::string& value) {
-             numbers.push_back({&flag, value});
+           [&flag, &pending](const std::string& value) {
+             pending.numbers.push_back({&flag, value});
            },
            flag.help)
         ->type_name(flag.value);
   }
 }
 
-void declare(CLI::App& app, const Subcommand& subcommand, bool& quiet, std::vector<PendingNumber>& numbers) {
+void declare(CLI::App& app, const Subcommand& subcommand, bool& quiet, Pending& pending) {
   auto* sub = app.add_subcommand(subcommand.name, subcommand.summary);
   if (subcommand.hidden) sub->group("");
   if (!subcommand.example.empty()) sub->footer("\nExample:\n" + subcommand.example);
@@ -80,7 +91,7 @@ void declare(CLI::App& app, const Subcommand& subcommand, bool& quiet, std::vect
         ->type_name("");
   }
   for (const Flag& flag : subcommand.flags)
-    declare_flag(*sub, flag, numbers);
+    declare_flag(*sub, flag, pending);
   sub->add_flag_callback(
       "--quiet", [&quiet] { quiet = true; }, "Keep weir's own lines off stderr");
 }
@@ -104,6 +115,26 @@ tl::unexpected<Error> unknown(const std::string& program, const char* what, cons
   return fail(
       ErrorKind::kUsage, where,
       std::string("unknown ") + what + " " + limits::shown(word) + hint + " (see " + program + " --help)");
+}
+
+Result<void> check_choice(const PendingValue& pending) {
+  const std::vector<std::string>& choices = pending.flag->choices;
+  if (std::find(choices.begin(), choices.end(), pending.text) != choices.end()) return {};
+  std::string all;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    all += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i];
+  const auto near = limits::nearest_name(pending.text, {choices.begin(), choices.end()});
+  const std::string hint = near.empty() ? "" : "did you mean " + std::string(near) + "? ";
+  return fail(ErrorKind::kUsage, pending.flag->name,
+              "unknown value " + limits::shown(pending.text) + "; " + hint + "write " + all);
+}
+
+Result<void> settle(const Pending& pending) {
+  for (const PendingValue& number : pending.numbers)
+    if (auto set = set_number(number); !set) return set;
+  for (const PendingValue& choice : pending.choices)
+    if (auto known = check_choice(choice); !known) return known;
+  return {};
 }
 
 /// The first word that is no flag must name a subcommand: said before CLI11 says it less well.
@@ -140,8 +171,9 @@ tl::unexpected<Error> usage(const CLI::ParseError& error, const Subcommand* subc
     if (word == "--version") return fail(ErrorKind::kUsage, where, "--version stands alone: weir --version");
     if (word.rfind('-', 0) == 0)
       return unknown(where, "flag", word.substr(0, word.find('=')), names_of(*subcommand));
+    const std::string hint = subcommand->takes_command ? "; a command stands after --" : "";
     return fail(ErrorKind::kUsage, where,
-                "one word too many: " + limits::shown(word) + " (see " + where + " --help)");
+                "one word too many: " + limits::shown(word) + hint + " (see " + where + " --help)");
   }
   std::string text = error.what();
   if (text.find("not expected: --json") != std::string::npos)
@@ -159,14 +191,14 @@ void split(const std::vector<std::string>& words, std::vector<std::string>& own,
 }
 
 void declare_all(CLI::App& app, const std::vector<Subcommand>& table, bool& quiet, bool& version,
-                 std::vector<PendingNumber>& numbers) {
+                 Pending& pending) {
   app.require_subcommand(0, 1);
   app.add_flag_callback(
       "--version", [&version] { version = true; }, "Print the version");
   app.add_flag_callback(
       "--quiet", [&quiet] { quiet = true; }, "Keep weir's own lines off stderr");
   for (const Subcommand& subcommand : table)
-    declare(app, subcommand, quiet, numbers);
+    declare(app, subcommand, quiet, pending);
 }
 
 }  // namespace
@@ -182,8 +214,8 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words,
   CLI::App app("weir bounds what an MLX process keeps, shows where every byte is, and prices the bound",
                "weir");
   bool version = false;
-  std::vector<PendingNumber> numbers;
-  declare_all(app, table, line.invocation.quiet, version, numbers);
+  Pending pending;
+  declare_all(app, table, line.invocation.quiet, version, pending);
   std::vector<std::string> reversed = with_empty_values(own);
   std::reverse(reversed.begin(), reversed.end());
   try {
@@ -199,10 +231,7 @@ Result<CommandLine> parse_command_line(const std::vector<std::string>& words,
   }
   if (*named == nullptr)
     return fail(ErrorKind::kUsage, kCommandLine, "no subcommand given (see weir --help)");
-  for (const PendingNumber& number : numbers) {
-    auto set = set_number(number);
-    if (!set) return tl::unexpected(std::move(set.error()));
-  }
+  if (auto set = settle(pending); !set) return tl::unexpected(std::move(set.error()));
   if (line.invocation.command && !(*named)->takes_command) {
     return fail(ErrorKind::kUsage, "weir " + (*named)->name, "takes no command after --");
   }

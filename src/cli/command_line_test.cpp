@@ -21,6 +21,7 @@ class CommandLineTest : public ::testing::Test {
                     {"-n,--tokens", "N", "how many", &tokens_},
                     {"--temperature", "T", "how warm", &temperature_},
                     {"--stop", "TEXT", "where to stop", &stops_},
+                    {"--way", "WAY", "which", &way_, {"fast", "slow", "straight"}},
                     {"--json", "", "Print JSON", &json_}};
     Subcommand price;
     price.name = "price";
@@ -44,6 +45,7 @@ class CommandLineTest : public ::testing::Test {
 
   std::optional<std::string> model_;
   std::optional<std::string> size_;
+  std::optional<std::string> way_;
   std::optional<std::int64_t> tokens_;
   std::optional<double> temperature_;
   std::vector<std::string> stops_;
@@ -109,6 +111,21 @@ TEST_F(CommandLineTest, ReadsNumbersStrictly) {
   for (const char* bad : {"", "0,5", "warm", "1.5x"}) {
     EXPECT_THAT(error({"limits", "--temperature", bad}).message, HasSubstr("not a number")) << bad;
   }
+}
+
+TEST_F(CommandLineTest, TakesOnlyTheValuesThatAFlagHas) {
+  ASSERT_TRUE(parse({"limits", "--way=slow"}));
+  EXPECT_EQ(way_, "slow");
+  const Error refused = error({"limits", "--way", "slwo"});
+  EXPECT_EQ(refused.kind, ErrorKind::kUsage);
+  EXPECT_EQ(refused.where, "--way");
+  EXPECT_EQ(refused.message, "unknown value \"slwo\"; did you mean slow? write fast, slow or straight");
+  EXPECT_THAT(error({"limits", "--way", ""}).message, HasSubstr("unknown value \"\"; write fast"));
+}
+
+TEST_F(CommandLineTest, SaysWhereACommandStands) {
+  EXPECT_THAT(error({"price", "python", "-c", "x"}).message,
+              HasSubstr("one word too many: \"python\"; a command stands after --"));
 }
 
 TEST_F(CommandLineTest, PrintsHelpAndVersion) {

@@ -33,20 +33,38 @@ std::string flag_words(const Subcommand& subcommand) {
   return words;
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words)
+    out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
 std::string choice_words(const Subcommand& subcommand) {
-  std::string words;
-  for (const Positional& positional : subcommand.positionals) {
-    for (const std::string& choice : positional.choices)
-      words += (words.empty() ? "" : " ") + choice;
+  std::vector<std::string> words;
+  for (const Positional& positional : subcommand.positionals)
+    words.insert(words.end(), positional.choices.begin(), positional.choices.end());
+  return joined(words);
+}
+
+/// Lines of a bash case over "SUBCOMMAND FLAG".
+std::string value_cases(const Subcommand& subcommand) {
+  std::string cases;
+  for (const Flag& flag : subcommand.flags) {
+    if (flag.choices.empty()) continue;
+    for (const std::string& name : spellings(flag))
+      cases += fmt::format("    '{} {}') values='{}' ;;\n", subcommand.name, name, joined(flag.choices));
   }
-  return words;
+  return cases;
 }
 
 std::string bash_script(const std::vector<Subcommand>& table) {
   std::string names;
   std::string cases;
+  std::string values;
   for (const Subcommand& subcommand : table) {
     if (subcommand.hidden) continue;
+    values += value_cases(subcommand);
     names += (names.empty() ? "" : "|") + subcommand.name;
     cases += fmt::format("    {}) flags='{}' choices='{}' ;;\n", subcommand.name, flag_words(subcommand),
                          choice_words(subcommand));
@@ -57,7 +75,7 @@ std::string bash_script(const std::vector<Subcommand>& table) {
   }
   return fmt::format(R"(# Completion of weir for bash: source <(weir completion bash)
 _weir() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} name= flags= choices= i
+  local current=${{COMP_WORDS[COMP_CWORD]}} flag=${{COMP_WORDS[COMP_CWORD - 1]}} name= flags= choices= values= i
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${{COMP_WORDS[i]}} in
@@ -68,7 +86,14 @@ _weir() {{
   case $name in
     '') flags='--help --version --quiet' choices='{list}' ;;
 {cases}  esac
-  if [[ $current == -* ]]; then
+  [[ $flag == = ]] && flag=${{COMP_WORDS[COMP_CWORD - 2]}}
+  [[ $current == = ]] && current=
+  case "$name $flag" in
+{values}    *) ;;
+  esac
+  if [[ -n $values ]]; then
+    COMPREPLY=($(compgen -W "$values" -- "$current"))
+  elif [[ $current == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
   else
     COMPREPLY=($(compgen -W "$choices" -- "$current"))
@@ -77,7 +102,8 @@ _weir() {{
 }}
 complete -F _weir weir
 )",
-                     fmt::arg("names", names), fmt::arg("list", list), fmt::arg("cases", cases));
+                     fmt::arg("names", names), fmt::arg("list", list), fmt::arg("cases", cases),
+                     fmt::arg("values", values));
 }
 
 /// For a text inside single quotes in which `special` characters need a backslash.
@@ -109,7 +135,8 @@ std::string zsh_script(const std::vector<Subcommand>& table) {
     commands += fmt::format("    '{}:{}'\n", subcommand.name, zsh_text(subcommand.summary));
     cases += fmt::format("    {}) _arguments", subcommand.name);
     for (const Flag& flag : all_flags(subcommand)) {
-      const std::string value = flag.value.empty() ? "" : ":" + zsh_text(flag.value) + ":";
+      const std::string offered = flag.choices.empty() ? "" : "(" + joined(flag.choices) + ")";
+      const std::string value = flag.value.empty() ? "" : ":" + zsh_text(flag.value) + ":" + offered;
       for (const std::string& name : spellings(flag)) {
         cases += fmt::format(" \\\n      '{}[{}]{}'", name, zsh_text(flag.help), value);
       }
@@ -154,7 +181,8 @@ std::string fish_script(const std::vector<Subcommand>& table) {
       for (const std::string& name : spellings(flag)) {
         out += name.rfind("--", 0) == 0 ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
-      out += fmt::format("{} -d '{}'\n", flag.value.empty() ? "" : " -x", fish_text(flag.help));
+      const std::string offered = flag.choices.empty() ? "" : " -a '" + joined(flag.choices) + "'";
+      out += fmt::format("{}{} -d '{}'\n", flag.value.empty() ? "" : " -x", offered, fish_text(flag.help));
     }
   }
   return out;

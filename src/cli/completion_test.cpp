@@ -48,6 +48,19 @@ TEST(Completion, OffersSubcommandsThenTheirFlagsInBash) {
   EXPECT_EQ(offered("weir completion z", 2), "zsh\n");
 }
 
+TEST(Completion, OffersTheValuesOfAFlagThatHasAFewInBash) {
+  EXPECT_EQ(offered("weir run --allocator mlx-", 3), "mlx-policy\n");
+  EXPECT_EQ(offered("weir run --host-clear \"\"", 3), "age honour\n");
+  EXPECT_EQ(offered("weir run --allocator = w", 4), "weir\n") << "bash splits at the equals sign";
+  EXPECT_EQ(offered("weir run --allocator =", 3), "mlx mlx-policy weir\n");
+}
+
+TEST(Completion, NamesTheValuesOfAFlagInTheOtherShells) {
+  EXPECT_THAT(*completion_script("zsh", subcommands()), HasSubstr(":ALLOCATOR:(mlx mlx-policy weir)'"));
+  EXPECT_THAT(*completion_script("fish", subcommands()),
+              HasSubstr("-l allocator -x -a 'mlx mlx-policy weir'"));
+}
+
 TEST(Completion, IsCleanForBashItself) {
   output_of("bash -n " + script_file("bash"));
 }

@@ -39,8 +39,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 LimitsHooks curve_hooks() {
   LimitsHooks hooks;
-  hooks.auto_answer = [](const std::string& model) {
-    return price::auto_answer(curve_of(model), SystemClock().unix_seconds());
+  hooks.auto_answer = [](const std::string& model, wire::Allocator allocator) {
+    return price::auto_answer(curve_of(model), SystemClock().unix_seconds(), allocator);
   };
   hooks.stored_curve = [](const std::string& model) {
     const auto curve = curve_of(model);

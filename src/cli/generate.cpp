@@ -11,6 +11,7 @@
 #include "base/byte_text.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "cli/allocator_flag.h"
 #include "cli/limit_flags.h"
 #include "cli/loaded_model.h"
 #include "govern/blas_kernel.h"
@@ -21,6 +22,7 @@
 #include "llm/models.h"
 #include "llm/text/utf8.h"
 #include "llm/text_run.h"
+#include "wire/agent_settings.h"
 
 namespace weir::cli {
 namespace {
@@ -34,6 +36,7 @@ struct Options {
   std::optional<std::int64_t> tokens, top_k, seed, chunk;
   std::optional<double> temperature, top_p, min_p;
   std::vector<std::string> stops;
+  std::optional<std::string> allocator;
   LimitFlags limits;
   bool raw = false, ignore_eos = false, json = false;
 };
@@ -141,7 +144,7 @@ nlohmann::json or_null(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nullptr;
 }
 
-std::string as_json(const Measurement& measured, const limits::Resolved& limits) {
+std::string as_json(const Measurement& measured, const limits::Resolved& limits, wire::Allocator allocator) {
   const nlohmann::json json = {
       {"text", measured.run.text},
       {"prompt_tokens", measured.run.prompt_tokens},
@@ -156,6 +159,7 @@ std::string as_json(const Measurement& measured, const limits::Resolved& limits)
       {"retained_peak_bytes", measured.counters.retained_peak_bytes},
       {"retained_bytes", measured.counters.retained_bytes},
       {"page_faults", measured.page_faults},
+      {"allocator", wire::allocator_name(allocator)},
       {"limits", limits::to_json(limits)},
       {"layers", ledger::to_json(measured.layers)},
       {"library", library_name()},
@@ -190,8 +194,9 @@ void note_statistics(const Invocation& invocation, const Measurement& measured) 
                    with_commas(measured.page_faults)));
   note(invocation,
        fmt::format(
-           "footprint {} = live {} + retained {} + heap idle {} + identified {} + unexplained {}; file {}",
+           "footprint {} = live {} + retained {}{} + heap idle {} + identified {} + unexplained {}; file {}",
            bytes_text(layers.footprint), bytes_text(layers.live), bytes_text(layers.retained),
+           layers.untouched.value_or(0) != 0 ? " − untouched " + bytes_text(layers.untouched) : "",
            bytes_text(layers.heap_idle), bytes_text(layers.identified), bytes_text(layers.unexplained),
            bytes_text(layers.file)));
 }
@@ -216,15 +221,22 @@ Result<Measurement> measure(llm::Engine& engine, const llm::TextRequest& request
   return measured;
 }
 
+wire::Allocator wanted_allocator(const Options& options) {
+  return named_allocator(options.allocator, wire::Allocator::kWeir);
+}
+
 Result<limits::Resolved> resolved_limits(const Options& options, const std::string& model,
                                          const LimitsHooks& hooks) {
+  const wire::Allocator allocator = allocator_here(wanted_allocator(options));
   auto path = llm::find_model(model);
   if (!path) return tl::unexpected(path.error());
   limits::Inputs inputs = limit_inputs(options.limits, *path);
-  if (hooks.auto_answer) inputs.auto_answer = [&] { return hooks.auto_answer(model); };
+  inputs.backend = &rules_of(allocator);
+  if (hooks.auto_answer) inputs.auto_answer = [&] { return hooks.auto_answer(model, allocator); };
   auto resolved = limits::resolve(inputs);
   if (!resolved) return resolved;
-  if (auto kept = govern::require_enforceable(*resolved); !kept) return tl::unexpected(kept.error());
+  if (auto kept = govern::require_enforceable(*resolved, allocator); !kept)
+    return tl::unexpected(kept.error());
   return resolved;
 }
 
@@ -235,13 +247,13 @@ Result<int> run_generate(const Options& options, const LimitsHooks& hooks, const
   if (!limits) return tl::unexpected(limits.error());
   auto request = text_request(options);
   if (!request) return tl::unexpected(request.error());
-  auto model = load_model(invocation, name);
+  auto model = load_model(invocation, name, {wanted_allocator(options), limits->memory_limit});
   if (!model) return tl::unexpected(model.error());
   note_warnings(invocation, limits->warnings);
   apply_limits(invocation, *model->governor, *limits);
   const auto measured = measure(*model->engine, *request, !options.json);
   if (!measured) return tl::unexpected(measured.error());
-  stream_result(options.json ? as_json(*measured, *limits) : "\n");
+  stream_result(options.json ? as_json(*measured, *limits, model->governor->allocator()) : "\n");
   if (!options.json) note_statistics(invocation, *measured);
   return 0;
 }
@@ -260,6 +272,7 @@ std::vector<Flag> generate_flags(Options& options) {
       {"--stop", "TEXT", "End the answer before this text; may be given more than once", &options.stops},
       {"--chunk", "N", "Prompt tokens in one step, at most 2048 (512)", &options.chunk},
   };
+  flags.push_back(allocator_flag(options.allocator));
   for (Flag& flag : limit_flags(options.limits))
     flags.push_back(std::move(flag));
   flags.push_back({"--json", "", "Print one JSON object instead of the text", &options.json});

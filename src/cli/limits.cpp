@@ -6,15 +6,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/allocator_flag.h"
 #include "cli/limit_flags.h"
 #include "limits/setting_json.h"
 #include "llm/models.h"
+#include "wire/agent_settings.h"
 
 namespace weir::cli {
 namespace {
 
 struct Options {
-  std::optional<std::string> model;
+  std::optional<std::string> model, allocator;
   LimitFlags limits;
   bool json = false;
 };
@@ -52,20 +54,25 @@ Result<int> run_limits(const Options& options, const LimitsHooks& hooks, const I
     file = std::move(*found);
   }
   limits::Inputs inputs = limit_inputs(options.limits, file);
-  if (hooks.auto_answer) inputs.auto_answer = [&] { return hooks.auto_answer(model); };
+  const wire::Allocator allocator = named_allocator(options.allocator, wire::Allocator::kMlx);
+  inputs.backend = &rules_of(allocator);
+  if (hooks.auto_answer) inputs.auto_answer = [&] { return hooks.auto_answer(model, allocator); };
   const auto resolved = limits::resolve(inputs);
   if (!resolved) return tl::unexpected(resolved.error());
   const auto curve = hooks.stored_curve ? hooks.stored_curve(model) : std::vector<std::string>{};
   note_warnings(invocation, resolved->warnings);
   if (options.json) {
     nlohmann::json json = limits::to_json(*resolved);
-    json["backend"] = inputs.backend->name;
+    json["backend"] = limits::mlx_cpu_rules().name;
+    json["allocator"] = wire::allocator_name(allocator);
     json["model"] = options.model ? nlohmann::json(model) : nlohmann::json(nullptr);
     json["stored_curve"] = curve;
     print_result(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     return 0;
   }
   std::string out = table(*resolved, *inputs.backend);
+  if (!options.allocator)
+    out += "\nThis is MLX's own allocator; `weir run` and `weir generate` use weir's: --allocator weir\n";
   if (!curve.empty()) out += "\n";
   for (const std::string& line : curve)
     out += line + "\n";
@@ -81,13 +88,15 @@ Subcommand limits_subcommand(LimitsHooks hooks) {
   subcommand.name = "limits";
   subcommand.summary = "Every knob: the value the next run would get, its source, and what it rules here";
   subcommand.example =
-      "  weir limits smollm2 --cache-limit 64MiB\n  WEIR_CACHE_LIMIT=10%free weir limits --json";
+      "  weir limits smollm2 --cache-limit 64MiB\n  weir limits --allocator weir --memory-limit 2GiB\n  "
+      "WEIR_CACHE_LIMIT=10%free weir limits --json";
   subcommand.positionals = {{"MODEL",
                              "A known name or a GGUF file: what %model and auto are about",
                              &options->model,
                              false,
                              {std::string(llm::kDefaultModel)}}};
   subcommand.flags = limit_flags(options->limits);
+  subcommand.flags.push_back(allocator_flag(options->allocator));
   subcommand.flags.push_back({"--json", "", "Print JSON", &options->json});
   subcommand.run = [options, hooks = std::move(hooks)](const Invocation& invocation) {
     return run_limits(*options, hooks, invocation);

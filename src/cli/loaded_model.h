@@ -9,6 +9,7 @@
 #include "govern/governor.h"
 #include "limits/setting.h"
 #include "llm/engine.h"
+#include "wire/counters_page.h"
 
 namespace weir::cli {
 
@@ -20,8 +21,20 @@ struct LoadedModel {
   std::unique_ptr<llm::Engine> engine;
 };
 
-/// Says which BLAS answers and loads the weights. The caller has chosen the kernel (govern/blas_kernel.h).
-[[nodiscard]] Result<LoadedModel> load_model(const Invocation& invocation, const std::string& name_or_path);
+/// What answers MLX in this process, and its hard cap, from before the first weight on.
+struct ProcessLimits {
+  wire::Allocator allocator = wire::Allocator::kMlx;
+  limits::Setting memory_limit;
+};
+
+/// The allocator that a process gets which wants this one: a `weir run` around it decides.
+[[nodiscard]] wire::Allocator allocator_here(wire::Allocator wanted);
+
+/// Says which BLAS answers, governs this process, proves that MLX allocates accordingly, and loads the
+/// weights. kNoRoom where the hard cap is too low for them. Once per process. The caller has chosen the
+/// kernel (govern/blas_kernel.h).
+[[nodiscard]] Result<LoadedModel> load_model(const Invocation& invocation, const std::string& name_or_path,
+                                             const ProcessLimits& limits);
 
 /// Sets the limits now that the weights are resident, and says previous value, new value and bytes trimmed.
 void apply_limits(const Invocation& invocation, govern::Governor& governor, const limits::Resolved& limits);

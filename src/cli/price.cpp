@@ -10,7 +10,6 @@
 
 #include "base/interrupt.h"
 #include "cli/limit_flags.h"
-#include "govern/governor.h"
 #include "lab/result_json.h"
 #include "limits/size.h"
 #include "llm/models.h"
@@ -86,7 +85,7 @@ Result<void> check_options(const Options& options, const Invocation& invocation)
 }
 
 /// The limits of this process have no say here, because each arm sets its own. A bad one is still refused,
-/// and so is a memory limit that nothing would keep.
+/// and so is a memory limit, because no arm sets one.
 Result<limits::Inputs> checked_inputs(const Options& options, const std::string& model,
                                       const Invocation& invocation) {
   std::optional<std::filesystem::path> file;
@@ -98,7 +97,9 @@ Result<limits::Inputs> checked_inputs(const Options& options, const std::string&
   limits::Inputs inputs = limit_inputs({}, file);
   const auto resolved = limits::resolve(inputs);
   if (!resolved) return tl::unexpected(resolved.error());
-  if (const auto kept = govern::require_enforceable(*resolved); !kept) return tl::unexpected(kept.error());
+  if (const limits::Setting& memory = resolved->memory_limit; memory.mode == limits::Mode::kBytes)
+    return fail(ErrorKind::kUsage, memory.source,
+                "has no say here and would be passed over: arms set cache limits; leave it out for this run");
   note_warnings(invocation, resolved->warnings);
   if (resolved->cache_limit.source != limits::kLibraryDefault)
     note(invocation, resolved->cache_limit.source + " has no say here: each arm sets its own cache limit");
@@ -132,10 +133,13 @@ price::PriceRequest request_of(const Options& options, const std::string& model)
 }
 
 std::string sealed_text(const lab::Plan& plan, bool resumed) {
-  return fmt::format("{} plan {}: starts × blocks = {} × {}, and {} footprint starts for each of {} arms",
-                     resumed ? "goes on with" : "sealed", lab::seal(plan).substr(0, 8), plan.sizes.starts,
-                     plan.sizes.blocks_per_start, plan.sizes.footprint_starts_per_arm,
-                     plan.question.arms.size());
+  const bool between = lab::design_of(plan.question) == lab::Design::kBetween;
+  const int inner = between ? lab::records_per_start(plan) : plan.sizes.blocks_per_start;
+  return fmt::format("{} plan {}: {} = {} × {}{}, and {} footprint starts for each of {} arms, baseline {}",
+                     resumed ? "goes on with" : "sealed", lab::seal(plan).substr(0, 8),
+                     between ? "blocks × starts" : "starts × blocks", plan.sizes.starts, inner,
+                     between ? " (one arm a start: mlx and the pool cannot be switched in one process)" : "",
+                     plan.sizes.footprint_starts_per_arm, plan.question.arms.size(), plan.question.baseline);
 }
 
 /// A seed is part of the plan: another one cannot be had from a plan that is already sealed.
@@ -219,9 +223,11 @@ std::vector<Flag> price_flags(Options& options) {
   return {
       {"--workload", "CELL", "churn, steady, short, or the path of a TOML file (churn)", &options.workload},
       {"--limits", "SIZE,...", "Cache limits to price (unset,64MiB,0)", &options.limits},
-      {"--arms", "ALLOCATOR[:SIZE],...", "The same with the allocator named, such as mlx:64MiB",
+      {"--arms", "ALLOCATOR[:SIZE],...", "The same on mlx, mlx-policy or weir, such as weir,mlx-policy:64MiB",
        &options.arms},
-      {"--baseline", "SIZE", "What the others are compared with (unlimited)", &options.baseline},
+      {"--baseline", "[ALLOCATOR:]SIZE",
+       "What the others are compared with (unlimited; on mlx-policy where --arms begins with a pool's)",
+       &options.baseline},
       {"--quick", "", "Under two minutes: a screen, never a verdict", &options.quick},
       {"--decide", "MINUTES", "Up to so many minutes, with three sealed looks", &options.decide},
       {"--new", "", "Seal a new plan instead of going on with an unfinished one", &options.afresh},
@@ -240,10 +246,12 @@ Subcommand price_subcommand() {
   const auto options = std::make_shared<Options>();
   Subcommand subcommand;
   subcommand.name = "price";
-  subcommand.summary = "What a cache limit costs in speed and saves in memory, with a verdict";
+  subcommand.summary =
+      "What a cache limit or an allocator costs in speed and saves in memory, with a verdict";
   subcommand.example =
       "  weir price\n"
-      "  weir price smollm2 --workload steady --limits 64MiB,256MiB --check --json > price.json";
+      "  weir price smollm2 --workload steady --limits 64MiB,256MiB --check --json > price.json\n"
+      "  weir price --arms weir,weir:64MiB,mlx-policy:64MiB";
   subcommand.positionals = {{"MODEL",
                              "A known name (smollm2) or the path of a GGUF file",
                              &options->model,

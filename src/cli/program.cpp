@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/inherited_signals.h"
 #include "base/interrupt.h"
 #include "cli/command_line.h"
 #include "cli/subcommands.h"
@@ -57,6 +58,7 @@ int flushed(int code) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  note_inherited_signals();
   // A reader that leaves early ends us without a word, also when our parent ignored the signal.
   std::signal(SIGPIPE, SIG_DFL);
   const InterruptGuard interrupts;

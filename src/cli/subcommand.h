@@ -22,6 +22,7 @@ struct Flag {
   std::string value;  ///< What `--help` calls its value, "SIZE"; "" for a switch.
   std::string help;
   FlagTarget into;
+  std::vector<std::string> choices = {};  ///< All values there are, offered and enforced; {}: any.
 };
 
 /// One word without a dash.

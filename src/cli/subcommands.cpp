@@ -6,14 +6,17 @@
 #include "cli/generate.h"
 #include "cli/limits.h"
 #include "cli/price.h"
+#include "cli/run.h"
 #include "cli/worker.h"
 
 namespace weir::cli {
 
 std::vector<Subcommand> subcommands() {
   return {
-      price_subcommand(),  generate_subcommand(curve_hooks()), limits_subcommand(curve_hooks()),
-      doctor_subcommand(), completion_subcommand(subcommands), worker_subcommand(),
+      price_subcommand(),  generate_subcommand(curve_hooks()),
+      run_subcommand(),    limits_subcommand(curve_hooks()),
+      doctor_subcommand(), completion_subcommand(subcommands),
+      worker_subcommand(),
   };
 }
 

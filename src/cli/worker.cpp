@@ -13,11 +13,13 @@
 #include "cli/loaded_model.h"
 #include "cli/machine_name.h"
 #include "govern/blas_kernel.h"
+#include "govern/process_governor.h"
 #include "lab/worker_protocol.h"
 #include "ledger/faults.h"
 #include "ledger/heap.h"
 #include "ledger/layers_json.h"
 #include "ledger/peak.h"
+#include "pool/pool.h"
 
 namespace weir::cli {
 namespace {
@@ -52,6 +54,14 @@ std::string hash_of(const std::vector<llm::TokenId>& ids) {
   return sha256_hex(text).substr(0, 16);
 }
 
+/// The largest value that retained bytes had since the last reset: the pool's own counter knows every moment,
+/// of MLX's own allocator only those are known at which the governor looked.
+std::int64_t retained_peak(const govern::Counters& counters) {
+  pool::Pool* const pool = govern::process_pool();
+  return pool == nullptr ? counters.retained_peak_bytes
+                         : static_cast<std::int64_t>(pool->counters().retained_peak);
+}
+
 /// Answers requests on the engine's thread until stdin closes.
 class Worker {
  public:
@@ -76,16 +86,19 @@ class Worker {
     event.blas = blas_name();
     event.machine = machine_name();
     event.threads = govern::blas_threads();
+    event.allocator = model_.governor->allocator();
     event.layers_json = ledger::to_json(*layers).dump();
     return event;
   }
 
   [[nodiscard]] Result<lab::WorkerEvent> answer(const lab::SwitchRequest& request) {
     const auto start = SystemClock().now();
+    if (auto switched = model_.governor->set_allocator(request.allocator); !switched)
+      return tl::unexpected(switched.error());
     const govern::LimitChange change = model_.governor->set_cache_limit(as_setting(request.cache_limit));
     const std::int64_t dropped = model_.governor->trim_and_return();
     return lab::SwitchedEvent{change.previous_bytes, change.in_force_bytes, change.trimmed_bytes + dropped,
-                              seconds(SystemClock().now() - start)};
+                              seconds(SystemClock().now() - start), model_.governor->allocator()};
   }
 
   [[nodiscard]] Result<lab::WorkerEvent> answer(const lab::GenerateRequest& request) {
@@ -111,7 +124,7 @@ class Worker {
     event.prefill_seconds = result->prefill_seconds;
     event.decode_seconds = result->decode_seconds;
     event.live_peak_bytes = counters.live_peak_bytes;
-    event.retained_peak_bytes = counters.retained_peak_bytes;
+    event.retained_peak_bytes = retained_peak(counters);
     event.retained_bytes = counters.retained_bytes;
     event.live_bytes = counters.live_bytes;
     event.minor_faults = after.minor - before.minor;
@@ -130,12 +143,13 @@ class Worker {
     event.footprint_peak_low_bytes = peak.low_bytes;
     event.footprint_peak_source = peak.source;
     event.live_peak_bytes = counters.live_peak_bytes;
-    event.retained_peak_bytes = counters.retained_peak_bytes;
+    event.retained_peak_bytes = retained_peak(counters);
     event.minor_faults = now.minor - window_start_.minor;
     event.major_faults = now.major - window_start_.major;
     event.layers_json = ledger::to_json(*layers).dump();
     if (request.reset) {
       model_.governor->reset_peaks();
+      if (pool::Pool* const pool = govern::process_pool()) pool->reset_peaks();
       peak_ = ledger::PeakMeter::start(ledger::FileMappings::kStay);
       window_start_ = ledger::own_faults();
     }
@@ -176,9 +190,15 @@ bool handle(Worker& worker, const std::string& line) {
       *request);
 }
 
-Result<int> run_worker(const std::string& name, const Invocation& invocation) {
+struct Options {
+  std::optional<std::string> model, allocator;
+};
+
+Result<int> run_worker(const Options& options, const Invocation& invocation) {
   govern::choose_blas_kernel();  // before stdin is read: it may start this process anew
-  auto model = load_model(invocation, name);
+  const std::string& name = options.model.value();
+  const auto allocator = lab::allocator_from_name(options.allocator.value_or("mlx"));
+  auto model = load_model(invocation, name, {allocator.value_or(lab::Allocator::kMlx), {}});
   if (!model) return tl::unexpected(model.error());
   const auto file = ReadOnlyFile::open(model->path);
   if (!file) return tl::unexpected(file.error());
@@ -195,13 +215,18 @@ Result<int> run_worker(const std::string& name, const Invocation& invocation) {
 }  // namespace
 
 Subcommand worker_subcommand() {
-  const auto model = std::make_shared<std::optional<std::string>>();
+  const auto options = std::make_shared<Options>();
   Subcommand subcommand;
   subcommand.name = "worker";
   subcommand.summary = "Serve the laboratory over stdin and stdout, one JSON line each way";
-  subcommand.positionals = {{"MODEL", "A known name or the path of a GGUF file", model.get(), true, {}}};
+  subcommand.positionals = {{"MODEL", "A known name or the path of a GGUF file", &options->model, true, {}}};
+  subcommand.flags = {{"--allocator",
+                       "ALLOCATOR",
+                       "What answers MLX; a switch may put another of the pool's in its place (mlx)",
+                       &options->allocator,
+                       {"mlx", "mlx-policy", "weir"}}};
   subcommand.hidden = true;
-  subcommand.run = [model](const Invocation& invocation) { return run_worker(model->value(), invocation); };
+  subcommand.run = [options](const Invocation& invocation) { return run_worker(*options, invocation); };
   return subcommand;
 }
 

@@ -39,7 +39,7 @@ int settled_starts(const Plan& plan, const Records& records) {
   for (; start < plan.sizes.starts; ++start) {
     const auto blocks = std::count_if(records.blocks.begin(), records.blocks.end(),
                                       [&](const auto& block) { return block.start == start; });
-    if (blocks < plan.sizes.blocks_per_start && failures_of(records, false, start) < kAttempts) break;
+    if (blocks < records_per_start(plan) && failures_of(records, false, start) < kAttempts) break;
   }
   return start;
 }
@@ -144,7 +144,7 @@ std::optional<std::int64_t> in_force_of(const Plan& plan, const Records& records
   for (const auto& block : records.blocks)
     for (const auto& turn : block.turns)
       if (turn.arm == arm) return turn.in_force_bytes;
-  return effective_bytes(plan.question.arms[static_cast<std::size_t>(arm)].cache_limit);
+  return effective_bytes(plan.question.arms[static_cast<std::size_t>(arm)]);
 }
 
 void set_changes(const Decision& decision, const Measured& baseline, ArmResult& arm) {
@@ -203,6 +203,7 @@ void set_head(const Plan& plan, const Records& records, const Standing& where, E
   out.seal = seal(plan);
   out.sealed_at = plan.sealed_at;
   out.baseline = q.baseline;
+  out.design = design_of(q);
   out.quick = q.budget == Budget::kQuick;
   out.complete = where.finished;
   out.pairs = count.pairs;
@@ -236,10 +237,11 @@ bool ended_by_time(const Plan& plan, const Records& records, const Standing& whe
 }
 
 CheckFinding time_warning(const Plan& plan, const Standing& where) {
+  const char* what = design_of(plan.question) == Design::kBetween ? " blocks of starts" : " starts";
   return {"time", "", false,
           "the screen's time was up after " + std::to_string(where.settled_starts) + " of " +
-              std::to_string(plan.sizes.starts) +
-              " starts: this is what it has seen until then; a plan with more minutes (--decide) sees more"};
+              std::to_string(plan.sizes.starts) + what +
+              ": this is what it has seen until then; a plan with more minutes (--decide) sees more"};
 }
 
 }  // namespace
@@ -288,9 +290,12 @@ ExperimentResult analyse(const Plan& plan, const Cell& cell, const Records& reco
     result.arms.push_back(std::move(arm));
   }
   if (ended_by_time(plan, records, where)) findings.push_back(time_warning(plan, where));
-  if (where.finished && !records.blocks.empty())
-    for (auto& warning : order_warnings(plan, records))
-      findings.push_back(std::move(warning));
+  if (where.finished && !records.blocks.empty()) {
+    auto warnings = order_warnings(plan, records);
+    for (auto& idle : idle_limits(plan, records))
+      warnings.push_back(std::move(idle));
+    findings.insert(findings.end(), warnings.begin(), warnings.end());
+  }
   result.checks_failed = std::move(findings);
   out.cells.push_back(std::move(result));
   recommend(out);

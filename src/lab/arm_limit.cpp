@@ -34,7 +34,7 @@ std::optional<std::int64_t> effective_bytes(const ArmLimit& limit) {
   return std::nullopt;
 }
 
-std::string arm_name(const ArmLimit& limit) {
+std::string limit_name(const ArmLimit& limit) {
   if (limit.kind == ArmLimit::Kind::kUnlimited) return "unlimited";
   if (limit.kind == ArmLimit::Kind::kUnset) return "unset (32 MiB)";
   if (limit.bytes == 0) return "0";
@@ -47,8 +47,28 @@ std::string arm_name(const ArmLimit& limit) {
   return exact_bytes(limit.bytes);
 }
 
+std::string arm_name(Allocator allocator, const ArmLimit& limit) {
+  if (allocator == Allocator::kMlx) return limit_name(limit);
+  const bool own_default = allocator == Allocator::kWeir && limit.kind == ArmLimit::Kind::kUnset;
+  return allocator_name(allocator) + " " + (own_default ? kind_name(limit.kind) : limit_name(limit));
+}
+
 Arm make_arm(const ArmLimit& limit) {
-  return {arm_name(limit), limit, "mlx"};
+  return make_arm(Allocator::kMlx, limit);
+}
+
+Arm make_arm(Allocator allocator, const ArmLimit& limit) {
+  return {arm_name(allocator, limit), limit, allocator};
+}
+
+std::optional<std::int64_t> effective_bytes(const Arm& arm) {
+  if (arm.allocator == Allocator::kWeir && arm.cache_limit.kind == ArmLimit::Kind::kUnset)
+    return std::nullopt;
+  return effective_bytes(arm.cache_limit);
+}
+
+bool same_setting(const Arm& a, const Arm& b) {
+  return a.allocator == b.allocator && effective_bytes(a) == effective_bytes(b);
 }
 
 }  // namespace weir::lab

@@ -55,27 +55,43 @@ std::string differing_work(const Plan& plan, const Records& records, int arm) {
   return problem;
 }
 
-std::string knob_problem(const Arm& arm, const std::optional<std::int64_t>& in_force, std::int64_t at_rest) {
-  const auto asked = effective_bytes(arm.cache_limit);
-  if (in_force != asked) return "asked for " + limit_text(asked) + ", read back " + limit_text(in_force);
-  if (asked && at_rest > *asked + (*asked == 0 ? 0 : kOneBufferBytes))
-    return "kept " + exact_bytes(at_rest) + " at rest under a limit of " + exact_bytes(*asked);
+/// What was read of one footprint start or turn.
+struct KnobReading {
+  Allocator allocator;
+  const std::optional<std::int64_t>& in_force;
+  std::int64_t at_rest, peak;
+};
+
+std::string knob_problem(const Arm& arm, const KnobReading& read) {
+  if (read.allocator != arm.allocator)
+    return "asked for the allocator " + allocator_name(arm.allocator) + ", ran on " +
+           allocator_name(read.allocator);
+  const auto asked = effective_bytes(arm);
+  if (read.in_force != asked)
+    return "asked for " + limit_text(asked) + ", read back " + limit_text(read.in_force);
+  if (!asked) return "";
+  const bool weir = arm.allocator == Allocator::kWeir;
+  if (read.at_rest > *asked + (*asked == 0 || weir ? 0 : kOneBufferBytes))
+    return "kept " + exact_bytes(read.at_rest) + " at rest under a limit of " + exact_bytes(*asked);
+  if (weir && read.peak > *asked)
+    return "retained up to " + exact_bytes(read.peak) + " under a limit of " + exact_bytes(*asked);
   return "";
 }
 
 std::string dead_knob(const Plan& plan, const Records& records, int arm) {
+  const Arm& asked = arm_of(plan, arm);
+  const auto problem_of = [&](const auto& record) {
+    return knob_problem(
+        asked, {record.allocator, record.in_force_bytes, record.retained_bytes, record.retained_peak_bytes});
+  };
   for (const auto& record : records.footprints) {
     if (record.arm != arm) continue;
-    if (auto problem = knob_problem(arm_of(plan, arm), record.in_force_bytes, record.retained_bytes);
-        !problem.empty())
-      return problem;
+    if (auto problem = problem_of(record); !problem.empty()) return problem;
   }
   for (const auto& block : records.blocks)
     for (const auto& turn : block.turns) {
       if (turn.arm != arm) continue;
-      if (auto problem = knob_problem(arm_of(plan, arm), turn.in_force_bytes, turn.retained_bytes);
-          !problem.empty())
-        return problem;
+      if (auto problem = problem_of(turn); !problem.empty()) return problem;
     }
   return "";
 }
@@ -125,7 +141,9 @@ void check_arm(const Plan& plan, const Records& records, bool footprints_done, i
   if (auto what = dead_knob(plan, records, arm); !what.empty()) add(out, "knob", a, what);
   if (auto reach = reach_of(plan, records, arm); reach.reached == false)
     add(out, "not_reached", a, reach.sentence);
-  if (footprints_done && indistinguishable(plan, records, arm))
+  // An allocator that was read back is a difference, also where it keeps as much.
+  const bool one_allocator = a.allocator == arm_of(plan, baseline_index(plan.question)).allocator;
+  if (footprints_done && one_allocator && indistinguishable(plan, records, arm))
     add(out, "indistinguishable", a,
         "retained bytes, footprint and page faults equal the baseline's within noise");
 }
@@ -136,16 +154,37 @@ std::optional<std::int64_t> freest_turn(const Plan& plan, const Records& records
   std::optional<std::int64_t> most;
   for (const auto& block : records.blocks)
     for (const auto& turn : block.turns) {
-      const auto other = effective_bytes(arm_of(plan, turn.arm).cache_limit);
+      const auto other = effective_bytes(arm_of(plan, turn.arm));
       if (!other || *other > limit) most = std::max(most.value_or(0), turn.retained_peak_bytes);
     }
   return most;
 }
 
+/// The log rates in running order. Between: every block of starts has its own mean taken away and all count
+/// as one start, because an arm stands in a block once and only other blocks can tell what its place does.
+std::vector<stats::Turn> ordered_turns(const Plan& plan, const Records& records,
+                                       double (*rate)(const TurnRecord&)) {
+  const bool between = design_of(plan.question) == Design::kBetween;
+  std::vector<stats::Turn> out;
+  for (const auto& block : comparable_blocks(plan, records)) {
+    double mean = 0;
+    for (const auto& turn : block.turns)
+      mean += between ? std::log(rate(turn)) / static_cast<double>(block.turns.size()) : 0;
+    int previous = -1;
+    for (std::size_t i = 0; i < block.turns.size(); ++i) {
+      const auto& turn = block.turns[i];
+      out.push_back({between ? 0 : block.start, turn.arm, static_cast<int>(i), between ? -1 : previous,
+                     std::log(rate(turn)) - mean});
+      previous = turn.arm;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Reach reach_of(const Plan& plan, const Records& records, int arm) {
-  const auto limit = effective_bytes(arm_of(plan, arm).cache_limit);
+  const auto limit = effective_bytes(arm_of(plan, arm));
   if (!limit) return {};
   std::int64_t most = plan.probe.retained_peak_bytes;
   bool by_baseline = false;
@@ -171,7 +210,7 @@ std::vector<CheckFinding> run_checks(const Plan& plan, const Records& records, b
   const auto count = count_pairs(plan, records);
   const int baseline = baseline_index(plan.question);
   // Held against the plan, so that one early loss is not most of what there is yet.
-  const int all = treatments(plan.question) * plan.sizes.starts * plan.sizes.blocks_per_start;
+  const int all = planned_pairs(plan);
   const bool too_many = count.void_pairs > kMostVoidShare * all;
   // A knob that is dead in the baseline spoils every comparison.
   const std::string baseline_problem = dead_knob(plan, records, baseline);
@@ -189,25 +228,16 @@ std::vector<CheckFinding> run_checks(const Plan& plan, const Records& records, b
 
 std::vector<CheckFinding> order_warnings(const Plan& plan, const Records& records) {
   std::vector<CheckFinding> out;
-  std::vector<stats::Turn> decode, prefill;
-  for (const auto& block : records.blocks) {
-    int previous = -1;
-    for (std::size_t i = 0; i < block.turns.size(); ++i) {
-      const auto& turn = block.turns[i];
-      const stats::Turn base{block.start, turn.arm, static_cast<int>(i), previous, 0};
-      decode.push_back(base);
-      decode.back().value = std::log(decode_rate(turn));
-      prefill.push_back(base);
-      prefill.back().value = std::log(prefill_rate(turn));
-      previous = turn.arm;
-    }
-  }
+  const bool between = design_of(plan.question) == Design::kBetween;
+  const auto decode = ordered_turns(plan, records, decode_rate);
+  const auto prefill = ordered_turns(plan, records, prefill_rate);
   const auto warn = [&](const char* id, const char* metric, double p, const char* what) {
     if (p < 0.005) out.push_back({id, "", false, std::string(metric) + ": " + what});
   };
   for (const auto& [metric, turns] : {std::pair{"decode", &decode}, std::pair{"prefill", &prefill}}) {
-    warn("carry_over", metric, stats::carry_over_p(*turns, plan.seed),
-         "the arm that ran before explains a part of the speed; more warm requests would help");
+    if (!between)
+      warn("carry_over", metric, stats::carry_over_p(*turns, plan.seed),
+           "the arm that ran before explains a part of the speed; more warm requests would help");
     warn("position", metric, stats::position_p(*turns, plan.seed),
          "the place within a block explains a part of the speed; the order by lot keeps it out of the "
          "verdict");
@@ -215,19 +245,48 @@ std::vector<CheckFinding> order_warnings(const Plan& plan, const Records& record
   return out;
 }
 
+std::vector<CheckFinding> idle_limits(const Plan& plan, const Records& records) {
+  constexpr std::int64_t kGranuleBytes = 2 << 20;  // a limit that acts leaves less room than one
+  std::vector<CheckFinding> out;
+  for (int index = 0; index < static_cast<int>(plan.question.arms.size()); ++index) {
+    const Arm& arm = arm_of(plan, index);
+    const auto limit = effective_bytes(arm);
+    if (arm.allocator != Allocator::kWeir || !limit) continue;
+    std::optional<std::int64_t> most;
+    for (const auto& record : footprints_of(records, index))
+      most = std::max(most.value_or(0), record.retained_peak_bytes);
+    for (const auto& block : records.blocks)
+      for (const auto& turn : block.turns)
+        if (turn.arm == index) most = std::max(most.value_or(0), turn.retained_peak_bytes);
+    if (most && *most + kGranuleBytes <= *limit)
+      out.push_back({"idle_limit", arm.name, false,
+                     "its limit never acted: following demand, weir retained at most " + exact_bytes(*most)});
+  }
+  return out;
+}
+
+int planned_pairs(const Plan& plan) {
+  const bool between = design_of(plan.question) == Design::kBetween;
+  return treatments(plan.question) * plan.sizes.starts * (between ? 1 : plan.sizes.blocks_per_start);
+}
+
 PairCount count_pairs(const Plan& plan, const Records& records) {
+  const bool between = design_of(plan.question) == Design::kBetween;
   const int each = treatments(plan.question);
   PairCount out;
-  out.pairs = each * static_cast<int>(records.blocks.size());
-  std::map<int, int> blocks;
-  for (const auto& block : records.blocks)
-    ++blocks[block.start];
+  std::map<int, int> pairs;
+  for (const auto& block : comparable_blocks(plan, records)) {
+    const int kept = between ? static_cast<int>(block.turns.size()) - 2 : each;
+    pairs[block.start] += kept;
+    out.pairs += kept;
+  }
+  const int whole = planned_pairs(plan) / std::max(1, plan.sizes.starts);
   for (const auto& failure : records.failures) {
     if (failure.footprint) continue;
     const int broken = static_cast<int>(failure.messages.size());
-    const bool given_up = broken >= kAttempts;
-    const int missing = given_up ? plan.sizes.blocks_per_start - blocks[failure.index] : 0;
-    out.void_pairs += each * std::max(broken, missing);
+    const int missing = broken >= kAttempts ? whole - pairs[failure.index] : 0;
+    // A broken process takes a block of pairs with it, or one of them where it runs one arm.
+    out.void_pairs += std::max(broken * (between ? 1 : each), missing);
   }
   return out;
 }

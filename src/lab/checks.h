@@ -11,8 +11,9 @@
 
 namespace weir::lab {
 
-/// A limit bounds what is kept when a buffer is freed: MLX keeps one more while it is still below, so at rest
-/// one buffer may lie above a limit that is not 0.
+/// A limit bounds what is kept when a buffer is freed: MLX's rule keeps one more while it is still below, so
+/// at rest one buffer may lie above a limit that is not 0. weir's rule keeps no byte above its limit, at no
+/// moment.
 inline constexpr std::int64_t kOneBufferBytes = 64 << 20;
 
 /// Void pairs beyond this share of the planned ones void the experiment.
@@ -34,11 +35,19 @@ struct Reach {
 [[nodiscard]] std::vector<CheckFinding> run_checks(const Plan& plan, const Records& records,
                                                    bool footprints_done);
 
-/// Warnings that void nothing: does the arm that ran before, or the place within a block, explain the speed?
+/// Warnings that void nothing: does the arm that ran before (crossover alone), or the place within a block,
+/// explain the speed?
 [[nodiscard]] std::vector<CheckFinding> order_warnings(const Plan& plan, const Records& records);
 
-/// Pairs measured, and pairs lost to failed workers (a broken block, and the missing blocks of a start given
-/// up).
+/// Warnings that void nothing: a limit of weir's pool that never acted, because retention that follows demand
+/// stayed below it all by itself. The arm is then weir without a limit.
+[[nodiscard]] std::vector<CheckFinding> idle_limits(const Plan& plan, const Records& records);
+
+/// Pairs that the plan asks for: one for each arm but the baseline and each block (between: block of starts).
+[[nodiscard]] int planned_pairs(const Plan& plan);
+
+/// Pairs measured, and pairs lost to failed workers: a broken block, and the missing blocks of a start given
+/// up. Between: one for each broken process, and the missing pairs of a block of starts given up.
 struct PairCount {
   int pairs = 0, void_pairs = 0;
 };

@@ -15,8 +15,18 @@ Result<Event> ask_for(IWorker& worker, const WorkerRequest& request, const char*
 
 }  // namespace
 
-Result<SwitchedEvent> ask_switch(IWorker& worker, const ArmLimit& limit) {
-  return ask_for<SwitchedEvent>(worker, SwitchRequest{limit}, "switched");
+Result<std::unique_ptr<IWorker>> start_on(IExecutor& executor, Allocator allocator) {
+  auto worker = executor.start(allocator);
+  if (!worker) return worker;
+  const ReadyEvent& ready = (*worker)->ready();
+  if (ready.allocator == allocator) return worker;
+  return fail(ErrorKind::kEnvironment, "worker",
+              "runs on the allocator " + allocator_name(ready.allocator) + ", asked for " +
+                  allocator_name(allocator) + ": use a worker that takes --allocator");
+}
+
+Result<SwitchedEvent> ask_switch(IWorker& worker, Allocator allocator, const ArmLimit& limit) {
+  return ask_for<SwitchedEvent>(worker, SwitchRequest{allocator, limit}, "switched");
 }
 
 Result<GeneratedEvent> ask_generate(IWorker& worker, const GenerateRequest& request) {

@@ -22,12 +22,15 @@ class IWorker {
 class IExecutor {
  public:
   virtual ~IExecutor() = default;
-  /// A fresh process that has said `ready`.
-  [[nodiscard]] virtual Result<std::unique_ptr<IWorker>> start() = 0;
+  /// A fresh process that was told to run on this allocator and has said `ready`.
+  [[nodiscard]] virtual Result<std::unique_ptr<IWorker>> start(Allocator allocator) = 0;
 };
 
+/// `start`, and the worker must say that it runs on this allocator; another one is kEnvironment.
+[[nodiscard]] Result<std::unique_ptr<IWorker>> start_on(IExecutor& executor, Allocator allocator);
+
 /// `ask`, and the reply must be of the kind that answers the request.
-[[nodiscard]] Result<SwitchedEvent> ask_switch(IWorker& worker, const ArmLimit& limit);
+[[nodiscard]] Result<SwitchedEvent> ask_switch(IWorker& worker, Allocator allocator, const ArmLimit& limit);
 [[nodiscard]] Result<GeneratedEvent> ask_generate(IWorker& worker, const GenerateRequest& request);
 [[nodiscard]] Result<MeasuredEvent> ask_measure(IWorker& worker, bool reset);
 

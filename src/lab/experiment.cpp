@@ -77,9 +77,9 @@ class Runner {
     while (!journal_.has_footprint(index) && journal_.failures(true, index) < kAttempts && !interrupted()) {
       report_footprint(index, arm);
       const auto begin = around_.clock.now();
-      auto worker = around_.executor.start();
-      auto record = worker ? run_footprint(**worker, arm_of(arm).cache_limit, cell_,
-                                           plan_.sizes.footprint_prompts, [this] { return interrupted(); })
+      auto worker = start_on(around_.executor, arm_of(arm).allocator);
+      auto record = worker ? run_footprint(**worker, arm_of(arm), cell_, plan_.sizes.footprint_prompts,
+                                           [this] { return interrupted(); })
                            : Result<FootprintRecord>(tl::unexpected(worker.error()));
       if (!record) {
         if (auto noted = failed(true, index, record.error()); !noted) return noted;
@@ -98,7 +98,7 @@ class Runner {
            !out_of_time()) {
       report_speed(start);
       const auto begin = around_.clock.now();
-      auto worker = around_.executor.start();
+      auto worker = start_on(around_.executor, next_allocator(start));
       const auto load = around_.clock.now() - begin;
       auto done =
           worker ? blocks(**worker, start, seconds(load)) : Result<void>(tl::unexpected(worker.error()));
@@ -109,21 +109,31 @@ class Runner {
     return {};
   }
 
-  /// The missing blocks of one start, on one worker.
+  /// The missing blocks of one start, on one worker; between: the next process of a block of starts.
   Result<void> blocks(IWorker& worker, int start, double load_seconds) {
     for (int block = missing_block(start); block >= 0; block = missing_block(start)) {
       if (out_of_time()) return {};
       report_speed(start);
-      auto record =
-          run_block(worker, plan_, cell_, start, block, around_.clock, [this] { return interrupted(); });
+      const auto run = between_ ? run_one_arm : run_block;
+      auto record = run(worker, plan_, cell_, start, block, around_.clock, [this] { return interrupted(); });
       if (!record) return tl::unexpected(record.error());
       record->seconds += std::exchange(load_seconds, 0);
       if (auto added = journal_.add(*record, around_.clock.unix_seconds()); !added) {
         store_error_ = true;
         return added;
       }
+      if (between_) return {};
     }
     return {};
+  }
+
+  /// The arm that the next process of a block of starts runs.
+  [[nodiscard]] int next_arm(int start) const {
+    return starts_order(plan_, cell_, start)[static_cast<std::size_t>(missing_block(start))].arm;
+  }
+
+  [[nodiscard]] Allocator next_allocator(int start) const {
+    return arm_of(between_ ? next_arm(start) : baseline_index(plan_.question)).allocator;
   }
 
   /// An interrupt also breaks a worker's reply: that is no failure of the worker.
@@ -133,7 +143,7 @@ class Runner {
   }
 
   [[nodiscard]] int missing_block(int start) const {
-    for (int block = 0; block < plan_.sizes.blocks_per_start; ++block)
+    for (int block = 0; block < records_per_start(plan_); ++block)
       if (!journal_.has_block(start, block)) return block;
     return -1;
   }
@@ -166,22 +176,33 @@ class Runner {
                           arm_of(arm).name + ")"});
   }
 
+  /// "start 2 of 6, block 3 of 4"; between: "block 2 of 6, start 3 of 4 (weir 64 MiB)".
+  [[nodiscard]] std::string speed_words(int start) const {
+    const auto nth = [](const char* what, int index, int of) {
+      return what + std::to_string(index + 1) + " of " + std::to_string(of);
+    };
+    const int block = missing_block(start);
+    if (between_)
+      return nth("block ", start, plan_.sizes.starts) + nth(", start ", block, records_per_start(plan_)) +
+             " (" + arm_of(next_arm(start)).name + ")";
+    return nth("start ", start, plan_.sizes.starts) + nth(", block ", block, records_per_start(plan_));
+  }
+
   void report_speed(int start) const {
     if (!around_.progress) return;
-    const int total = plan_.sizes.starts * plan_.sizes.blocks_per_start;
+    const int total = plan_.sizes.starts * records_per_start(plan_);
     const int done = static_cast<int>(journal_.records().blocks.size());
-    const double each = seconds_per_start(plan_, journal_.records()) / plan_.sizes.blocks_per_start;
+    const double each = seconds_per_start(plan_, journal_.records()) / records_per_start(plan_);
     around_.progress({Phase::kSpeed, done, total,
                       std::min(each * (total - done), screen_seconds_left(plan_, journal_.records())),
-                      "start " + std::to_string(start + 1) + " of " + std::to_string(plan_.sizes.starts) +
-                          ", block " + std::to_string(missing_block(start) + 1) + " of " +
-                          std::to_string(plan_.sizes.blocks_per_start)});
+                      speed_words(start)});
   }
 
   const Cell& cell_;
   const Surroundings& around_;
   Journal& journal_;
   const Plan& plan_;
+  const bool between_ = design_of(plan_.question) == Design::kBetween;
   bool store_error_ = false;
 };
 
@@ -226,7 +247,8 @@ struct Opened {
 Result<Opened> open_plan(const ExperimentRequest& request, const Surroundings& around) {
   const auto begin = around.clock.now();
   if (around.progress) around.progress({Phase::kProbe, 0, 1, request.minutes * 60, "timing probe"});
-  auto worker = around.executor.start();
+  const auto baseline = static_cast<std::size_t>(baseline_index(question_of(request, {})));
+  auto worker = start_on(around.executor, request.arms[baseline].allocator);
   if (!worker) return tl::unexpected(worker.error());
   const auto load = around.clock.now() - begin;
   const Question question = question_of(request, (*worker)->ready());
@@ -274,9 +296,14 @@ std::vector<store::CurvePoint> curve_points(const ExperimentResult& result, std:
   std::vector<store::CurvePoint> out;
   if (result.quick) return out;
   bool judged = false;
-  for (const auto& cell : result.cells)
+  for (const auto& cell : result.cells) {
+    const auto baseline = std::find_if(cell.arms.begin(), cell.arms.end(),
+                                       [](const ArmResult& arm) { return arm.is_baseline; });
+    const bool pool_baseline = baseline != cell.arms.end() && is_pool(baseline->allocator);
     for (const auto& arm : cell.arms) {
       if (!arm.is_baseline && arm.verdict == Verdict::kVoid) continue;
+      // What MLX's own limit is worth shows against MLX's own allocator alone.
+      if (pool_baseline && !is_pool(arm.allocator)) continue;
       judged = judged || !arm.is_baseline;
       store::CurvePoint point;
       point.model = result.environment.model_sha256;
@@ -291,6 +318,7 @@ std::vector<store::CurvePoint> curve_points(const ExperimentResult& result, std:
       point.seal = result.seal;
       out.push_back(std::move(point));
     }
+  }
   if (!judged) out.clear();  // A baseline alone prices nothing.
   return out;
 }

@@ -37,7 +37,7 @@ struct Progress {
   Phase phase = Phase::kProbe;
   int done = 0, total = 0;
   double seconds_left = 0;  ///< Of the whole experiment, by what has been measured so far.
-  std::string what;         ///< "footprint start 3 of 12 (64 MiB)", "start 2, block 3"
+  std::string what;         ///< "footprint start 3 of 12 (64 MiB)", "start 2 of 6, block 3 of 4"
 };
 
 /// What the experiment stands on. The store also holds the lock that keeps two runs of one plan apart.
@@ -62,15 +62,18 @@ struct Outcome {
 ///
 /// Order: one probing start (no data) that fixes the sizes; the plan is sealed in the store; footprint
 /// starts; if an arm is then not void, speed starts with their blocks. Each footprint start and each block is
-/// stored as it ends. A worker that fails costs the start an attempt; after two the start is given up and the
-/// experiment goes on (the checks judge what is left). A finished plan is stored with its result and its
-/// curve points in one transaction. Errors: a question that cannot be asked (kUsage), a worker that never
-/// gets ready, the store. Not thread-safe.
+/// stored as it ends. A worker runs on its arm's allocator from the start; on the baseline's where it is to
+/// run all arms, and that one never has to be left for MLX's own. A worker that fails costs the start an
+/// attempt; after two the start is given up and the experiment goes on (the checks judge what is left). A
+/// finished plan is stored with its result and its curve points in one transaction. Errors: a question that
+/// cannot be asked (kUsage), a worker that never gets ready, the store. Not thread-safe.
 [[nodiscard]] Result<Outcome> run_experiment(const ExperimentRequest& request,
                                              const Surroundings& surroundings);
 
-/// Points of the curve, one an arm; none of a screen or of a void arm, which would hide older verdicts. Keyed
-/// by the model's sha256, machine, library and cell. The JSON is the arm's part of the result's JSON.
+/// Points of the curve, one an arm; none of a screen or of a void arm, which would hide older verdicts, and
+/// none of an arm on MLX's own allocator that was held against one of the pool's. Keyed by the model's
+/// sha256, machine, library, cell and the arm's name, which holds its allocator. The JSON is the arm's part
+/// of the result's JSON.
 [[nodiscard]] std::vector<store::CurvePoint> curve_points(const ExperimentResult& result,
                                                           std::int64_t measured_at);
 

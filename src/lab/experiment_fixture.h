@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -47,6 +48,7 @@ class Experiment : public testing::Test {
     executor.before_request = before_request_;
     auto out = run_experiment(request_, {executor, *store_, clock_, {}, {}, interrupted_});
     requests_ = executor.requests;
+    started_on_ = executor.started_on;
     return value_or_throw(std::move(out));
   }
 
@@ -63,6 +65,7 @@ class Experiment : public testing::Test {
   std::function<void()> before_request_;
   std::function<bool()> interrupted_;
   int requests_ = 0;
+  std::vector<Allocator> started_on_;
 };
 
 }  // namespace weir::lab

@@ -14,7 +14,11 @@ double normal(SeededRandom& random) {
 
 class FakeWorker final : public IWorker {
  public:
-  FakeWorker(FakeExecutor& owner, int start) : owner_(owner), start_(start) {
+  FakeWorker(FakeExecutor& owner, int start, Allocator allocator) : owner_(owner), start_(start) {
+    if (!owner.behaviour_.knows_no_allocator) allocator_ = allocator;
+    if (owner.behaviour_.start_noise_sd > 0)
+      own_speed_ = std::exp(owner.behaviour_.start_noise_sd * normal(owner.random_));
+    ready_.allocator = allocator_;
     ready_.protocol = kWorkerProtocol;
     ready_.pid = 1000 + start;
     ready_.model_name = "fake";
@@ -35,7 +39,7 @@ class FakeWorker final : public IWorker {
     if (owner_.behaviour_.dies && owner_.behaviour_.dies(start_, ++asked_))
       return fail(ErrorKind::kEnvironment, "worker", "ended before it answered, with code 137");
     if (!owner_.behaviour_.dies_under.empty() && start_ >= owner_.behaviour_.dies_from &&
-        arm_name(limit_) == owner_.behaviour_.dies_under && std::holds_alternative<GenerateRequest>(request))
+        arm().name == owner_.behaviour_.dies_under && std::holds_alternative<GenerateRequest>(request))
       return fail(ErrorKind::kEnvironment, "worker", "ended before it answered, with code 137");
     return std::visit([this](const auto& r) -> Result<WorkerEvent> { return answer(r); }, request);
   }
@@ -43,9 +47,12 @@ class FakeWorker final : public IWorker {
  private:
   WorkerEvent answer(const SwitchRequest& request) {
     SwitchedEvent out;
-    out.previous_bytes = effective_bytes(limit_);
+    out.previous_bytes = effective_bytes(arm());
+    if (!owner_.behaviour_.knows_no_allocator && !owner_.behaviour_.never_switches)
+      allocator_ = request.allocator;
+    out.allocator = allocator_;
     if (!owner_.behaviour_.reports_old_limit) limit_ = request.cache_limit;
-    out.in_force_bytes = effective_bytes(limit_);
+    out.in_force_bytes = effective_bytes(arm());
     out.trimmed_bytes = std::exchange(retained_, 0);
     out.seconds = 0.02;
     owner_.clock_.advance(0.02);
@@ -54,21 +61,23 @@ class FakeWorker final : public IWorker {
 
   WorkerEvent answer(const GenerateRequest& request) {
     const auto& b = owner_.behaviour_;
-    const auto it = b.speed.find(arm_name(limit_));
+    const auto it = b.speed.find(arm().name);
     const double factor = it == b.speed.end() ? 1 : it->second;
     GeneratedEvent out;
     out.name = request.name;
     out.prompt_tokens = request.prompt_tokens;
     out.generated_tokens = request.generate_tokens;
     out.finish_reason = "length";
-    out.ids_hash = arm_name(limit_) == b.other_ids_under ? "ffff" : "0123";
+    out.ids_hash = arm().name == b.other_ids_under ? "ffff" : "0123";
     out.prefill_seconds = seconds_for(static_cast<double>(request.prompt_tokens), 200 * factor);
     out.decode_seconds = seconds_for(static_cast<double>(request.generate_tokens - 1) + 1e-3, 15 * factor);
     owner_.clock_.advance(out.prefill_seconds + out.decode_seconds);
     retained_ += request.prompt_tokens * b.retained_bytes_per_token;
-    const auto limit = b.keeps_everything ? std::nullopt : effective_bytes(limit_);
+    const auto limit = b.keeps_everything ? std::nullopt : effective_bytes(arm());
     if (limit) retained_ = std::min(retained_, *limit);
-    retained_peak_ = std::max(retained_peak_, retained_);
+    if (allocator_ == Allocator::kWeir && b.weir_demand_bytes > 0)
+      retained_ = std::min(retained_, b.weir_demand_bytes);
+    retained_peak_ = std::max(retained_peak_, retained_ + (limit ? b.retained_above : 0));
     footprint_extra_ = std::max(
         footprint_extra_,
         b.limit_saves_nothing ? 1'000'000'000 : std::max<std::int64_t>(0, retained_peak_ - b.reused_bytes));
@@ -97,20 +106,26 @@ class FakeWorker final : public IWorker {
 
   double seconds_for(double tokens, double rate) {
     const double slower = owner_.behaviour_.slowdown ? owner_.behaviour_.slowdown(start_) : 1;
-    return slower * tokens / rate * std::exp(owner_.behaviour_.noise_sd * normal(owner_.random_));
+    return slower / own_speed_ * tokens / rate *
+           std::exp(owner_.behaviour_.noise_sd * normal(owner_.random_));
   }
+
+  [[nodiscard]] Arm arm() const { return make_arm(allocator_, limit_); }
 
   FakeExecutor& owner_;
   int start_;
+  Allocator allocator_ = Allocator::kMlx;
+  double own_speed_ = 1;
   int asked_ = 0;
   ReadyEvent ready_;
   ArmLimit limit_ = ArmLimit::unset();
   std::int64_t retained_ = 0, retained_peak_ = 0, footprint_extra_ = 0, faults_ = 0;
 };
 
-Result<std::unique_ptr<IWorker>> FakeExecutor::start() {
+Result<std::unique_ptr<IWorker>> FakeExecutor::start(Allocator allocator) {
   clock_.advance(1.5);
-  return std::unique_ptr<IWorker>(std::make_unique<FakeWorker>(*this, starts++));
+  started_on.push_back(allocator);
+  return std::unique_ptr<IWorker>(std::make_unique<FakeWorker>(*this, starts++, allocator));
 }
 
 }  // namespace weir::lab

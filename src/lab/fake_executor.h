@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "lab/executor.h"
@@ -39,6 +40,11 @@ struct FakeBehaviour {
   std::string dies_under = {};  ///< A start of at least `dies_from` answers no request under this arm.
   int dies_from = 0;
   std::function<double(int start)> slowdown = {};  ///< Factor on the times of a start's requests.
+  double start_noise_sd = 0;                       ///< Of the log speed of a whole start.
+  bool knows_no_allocator = false;     ///< As a worker of protocol 1: always MLX's own, and says so.
+  bool never_switches = false;         ///< Keeps the allocator that it was started on, and says so.
+  std::int64_t weir_demand_bytes = 0;  ///< What weir's own rule keeps at most by itself; 0: everything.
+  std::int64_t retained_above = 0;     ///< For a moment, so many bytes above the limit.
   std::uint64_t seed = 1;
 };
 
@@ -47,9 +53,10 @@ class FakeExecutor final : public IExecutor {
  public:
   FakeExecutor(FakeClock& clock, FakeBehaviour behaviour)
       : clock_(clock), behaviour_(std::move(behaviour)), random_(behaviour_.seed) {}
-  Result<std::unique_ptr<IWorker>> start() override;
+  Result<std::unique_ptr<IWorker>> start(Allocator allocator) override;
 
   int starts = 0;
+  std::vector<Allocator> started_on;     ///< As asked, by start.
   int requests = 0;                      ///< Over all workers.
   std::function<void()> before_request;  ///< A test's hook.
 

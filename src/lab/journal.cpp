@@ -101,7 +101,7 @@ Result<void> Journal::add(const FootprintRecord& record, std::int64_t now) {
 }
 
 Result<void> Journal::add(const BlockRecord& record, std::int64_t now) {
-  const bool last = record.block + 1 == plan_.sizes.blocks_per_start;
+  const bool last = record.block + 1 == records_per_start(plan_);
   if (auto noted = note_start(false, record.start, last ? "complete" : "running", now); !noted) return noted;
   auto put =
       store_->put_block({seal_, store::StartKind::kSpeed, record.start, record.block, now, to_json(record)});

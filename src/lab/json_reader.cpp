@@ -160,4 +160,11 @@ const nlohmann::json& JsonReader::array(const char* key) {
   return empty(nlohmann::json::value_t::array);
 }
 
+Allocator read_allocator(JsonReader& reader) {
+  if (!reader.has("allocator")) return Allocator::kMlx;
+  const auto allocator = allocator_from_name(reader.text("allocator"));
+  if (!allocator) reader.refuse("allocator", "must be mlx, mlx-policy or weir");
+  return allocator.value_or(Allocator::kMlx);
+}
+
 }  // namespace weir::lab

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "lab/allocator.h"
 
 namespace weir::lab {
 
@@ -54,5 +55,9 @@ class JsonReader {
   std::string where_;
   std::optional<Error> error_;
 };
+
+/// The allocator named under "allocator"; MLX's own where the key is absent, as in what was written before
+/// there were others.
+[[nodiscard]] Allocator read_allocator(JsonReader& reader);
 
 }  // namespace weir::lab

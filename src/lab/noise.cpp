@@ -27,7 +27,9 @@ NoiseFloor floor_of(const Plan& plan, const Records& records, const char* metric
   out.starts = static_cast<int>(start.n);
   out.sd_pair = pair.sd;
   out.bias = std::exp(pair.mean);
-  out.sd_start = std::sqrt(0.75) * std::max(start.sd, pair.sd / std::sqrt(plan.sizes.blocks_per_start));
+  const bool crossover = design_of(plan.question) == Design::kCrossover;
+  const double of_blocks = crossover ? pair.sd / std::sqrt(plan.sizes.blocks_per_start) : 0;
+  out.sd_start = std::sqrt(0.75) * std::max(start.sd, of_blocks);
   if (const auto effect = stats::minimum_detectable_effect(out.sd_start, plan.sizes.starts, level))
     out.mde = 1 - std::exp(-*effect);
   if (out.pairs < 2) return out;
@@ -53,12 +55,12 @@ double seconds_per_start(const Plan& plan, const Records& records) {
   double time = 0;
   for (const auto& block : records.blocks)
     time += block.seconds;
-  return time / static_cast<double>(records.blocks.size()) * plan.sizes.blocks_per_start;
+  return time / static_cast<double>(records.blocks.size()) * records_per_start(plan);
 }
 
 std::vector<NoiseFloor> noise_floors(const Plan& plan, const Records& records) {
-  if (records.blocks.empty()) return {};
   const auto equal = collect(plan, records, plan.sizes.starts).equal;
+  if (equal.decode_blocks.empty()) return {};
   return {floor_of(plan, records, kDecode, equal.decode_blocks, equal.decode_starts),
           floor_of(plan, records, kPrefill, equal.prefill_blocks, equal.prefill_starts)};
 }

@@ -9,7 +9,8 @@
 
 namespace weir::lab {
 
-/// A against A, for decode and prefill: empty before the first block.
+/// A against A, for decode and prefill: empty before the first block. Between: the two baseline processes of
+/// every block of starts, so that the spread between processes is in it.
 ///
 /// sd_start is the spread that an arm equal to the baseline would show over starts: an arm's turn against the
 /// mean of two has 3/4 of the variance of one turn against another. Of the two estimates - the starts' own,
@@ -20,7 +21,8 @@ namespace weir::lab {
 /// for the level; nullopt above 5,000.
 [[nodiscard]] std::optional<int> starts_for_effect(double sd_start, double log_effect, double level);
 
-/// Measured seconds of one speed start, process start included; by the probe before the first block.
+/// Measured seconds of one speed start (between: of one block of starts), process starts included; by the
+/// probe before the first block.
 [[nodiscard]] double seconds_per_start(const Plan& plan, const Records& records);
 
 }  // namespace weir::lab

@@ -16,7 +16,8 @@ tl::unexpected<Error> refuse(std::string message) {
 }
 
 Result<void> check_arms(const Question& question) {
-  if (question.arms.size() < 2) return refuse("needs a baseline and at least one other limit (--limits)");
+  if (question.arms.size() < 2)
+    return refuse("needs a baseline and at least one other arm (--limits, --arms)");
   if (question.arms.size() > 16)
     return refuse("takes at most 16 arms: " + std::to_string(question.arms.size()));
   std::set<std::string> names;
@@ -30,8 +31,7 @@ Result<void> check_arms(const Question& question) {
   if (!found) return refuse("has no arm with the baseline's name: " + question.baseline + " (--baseline)");
   for (const auto& a : question.arms)
     for (const auto& b : question.arms)
-      if (&a != &b && a.allocator == b.allocator &&
-          effective_bytes(a.cache_limit) == effective_bytes(b.cache_limit))
+      if (&a != &b && same_setting(a, b))
         return refuse("compares two arms that are the same setting: " + a.name + " and " + b.name);
   return {};
 }
@@ -67,6 +67,24 @@ std::string budget_name(Budget budget) {
       return "decide";
   }
   return "";
+}
+
+Design design_of(const Question& question) {
+  const auto pool = [](const Arm& arm) { return is_pool(arm.allocator); };
+  const bool all = std::all_of(question.arms.begin(), question.arms.end(), pool);
+  const bool none = std::none_of(question.arms.begin(), question.arms.end(), pool);
+  return all || none ? Design::kCrossover : Design::kBetween;
+}
+
+int records_per_start(const Plan& plan) {
+  if (design_of(plan.question) == Design::kCrossover) return plan.sizes.blocks_per_start;
+  return static_cast<int>(plan.question.arms.size()) + 1;
+}
+
+int baseline_index(const Question& question) {
+  for (std::size_t i = 0; i < question.arms.size(); ++i)
+    if (question.arms[i].name == question.baseline) return static_cast<int>(i);
+  return 0;
 }
 
 double look_level(const Plan& plan) {

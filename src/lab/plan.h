@@ -12,9 +12,12 @@ namespace weir::lab {
 
 /// How much is run. Fixed before the first block; the data change it only at a sealed look.
 struct DesignSizes {
-  int starts = 6;            ///< Fresh processes of the crossover: the n of every speed statistic.
-  int blocks_per_start = 4;  ///< Each block runs every arm once and the baseline twice.
-  int warm_per_turn = 1;     ///< Enough for an unlimited turn to reach the limits, as far as the cell allows.
+  /// The n of every speed statistic. Crossover: fresh processes. Between: blocks of fresh processes.
+  int starts = 6;
+  /// Crossover: blocks of one start; each runs every arm once and the baseline twice. Between: turns of one
+  /// process.
+  int blocks_per_start = 4;
+  int warm_per_turn = 1;  ///< Enough for an unlimited turn to reach the limits, as far as the cell allows.
   int footprint_starts_per_arm = 3;
   int footprint_prompts = 1;  ///< Prefix of the cell's footprint prompts, the same in every footprint start.
   int looks = 1;              ///< 1, or 3 (Pocock: n/3, 2n/3, n at 0.0232 each).
@@ -70,8 +73,16 @@ struct Plan {
 
 [[nodiscard]] std::string budget_name(Budget budget);
 
+/// Crossover where one process can run all arms: all on MLX's own allocator, or all on the pool's.
+[[nodiscard]] Design design_of(const Question& question);
+/// Block records that one start leaves. Crossover: its blocks. Between: one for each process of the block of
+/// starts, every arm's and the baseline's second.
+[[nodiscard]] int records_per_start(const Plan& plan);
+/// Index of the baseline among the arms; 0 where no arm has its name.
+[[nodiscard]] int baseline_index(const Question& question);
+
 /// JSON with sorted keys and no white space; shares are written as integers in millionths and minutes in
-/// thousandths, so that no number prints in two ways.
+/// thousandths, so that no number prints in two ways. `design` is written where it is not the crossover.
 [[nodiscard]] std::string canonical_json(const Plan& plan);
 [[nodiscard]] Result<Plan> plan_from_json(std::string_view json);
 

@@ -21,7 +21,7 @@ json arms_json(const std::vector<Arm>& arms) {
   json out = json::array();
   for (const auto& arm : arms)
     out.push_back({{"name", arm.name},
-                   {"allocator", arm.allocator},
+                   {"allocator", allocator_name(arm.allocator)},
                    {"mode", kind_name(arm.cache_limit.kind)},
                    {"bytes", arm.cache_limit.bytes}});
   return out;
@@ -78,7 +78,7 @@ std::vector<Arm> read_arms(JsonReader& reader) {
   std::vector<Arm> out;
   for (const auto& item : reader.array("arms")) {
     JsonReader r(item, "plan");
-    Arm arm{r.text("name"), {}, r.text("allocator")};
+    Arm arm{r.text("name"), {}, read_allocator(r)};
     const auto kind = kind_from_name(r.text("mode"));
     if (!kind) r.refuse("mode", "must be bytes, unset or unlimited");
     arm.cache_limit = {kind.value_or(ArmLimit::Kind::kUnset), r.integer("bytes")};
@@ -145,12 +145,16 @@ Probe read_probe(JsonReader& reader) {
 }  // namespace
 
 std::string canonical_json(const Plan& plan) {
-  return dump({{"question", question_json(plan.question)},
-               {"sizes", sizes_json(plan.sizes)},
-               {"probe", probe_json(plan.probe)},
-               {"seed", plan.seed},
-               {"sealed_at", plan.sealed_at},
-               {"format", 1}});
+  json out{{"question", question_json(plan.question)},
+           {"sizes", sizes_json(plan.sizes)},
+           {"probe", probe_json(plan.probe)},
+           {"seed", plan.seed},
+           {"sealed_at", plan.sealed_at},
+           {"format", 1}};
+  // It follows from the arms; written so that a plan can be read alone, and left out so that old seals hold.
+  const Design design = design_of(plan.question);
+  if (design != Design::kCrossover) out["design"] = design_name(design);
+  return dump(out);
 }
 
 Result<Plan> plan_from_json(std::string_view text) {
@@ -168,6 +172,8 @@ Result<Plan> plan_from_json(std::string_view text) {
   else
     reader.refuse("seed", "must be an unsigned integer");
   plan.sealed_at = reader.text("sealed_at");
+  if (reader.has("design") && reader.text("design") != design_name(design_of(plan.question)))
+    reader.refuse("design", "is not the one that the arms have");
   if (reader.error()) return tl::unexpected(*reader.error());
   return plan;
 }

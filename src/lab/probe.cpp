@@ -63,12 +63,19 @@ Result<void> probe_footprint(IWorker& worker, const Question& question, const Ce
   return {};
 }
 
+Result<void> lift_limit(IWorker& worker, const Question& question) {
+  const auto baseline = static_cast<std::size_t>(baseline_index(question));
+  auto switched = ask_switch(worker, question.arms[baseline].allocator, ArmLimit::unlimited());
+  if (!switched) return tl::unexpected(switched.error());
+  auto reset = ask_measure(worker, true);
+  if (!reset) return tl::unexpected(reset.error());
+  return {};
+}
+
 /// Switch, warm and measured requests, then warm ones until the pool has passed the limits.
 Result<void> probe_turn(IWorker& worker, const Question& question, const Cell& cell,
                         const Interrupted& interrupted, Probed& out) {
-  if (auto switched = ask_switch(worker, ArmLimit::unlimited()); !switched)
-    return tl::unexpected(switched.error());
-  if (auto reset = ask_measure(worker, true); !reset) return tl::unexpected(reset.error());
+  if (auto lifted = lift_limit(worker, question); !lifted) return lifted;
   std::int64_t peak = 0;
   out.warm_per_turn = cell.warm_per_turn;
   for (int n = 0;; ++n) {
@@ -94,7 +101,7 @@ std::int64_t saving_asked(const Rule& rule, double footprint_bytes) noexcept {
 std::int64_t largest_limit(const Question& question) noexcept {
   std::int64_t largest = 0;
   for (const auto& arm : question.arms)
-    largest = std::max(largest, effective_bytes(arm.cache_limit).value_or(0));
+    largest = std::max(largest, effective_bytes(arm).value_or(0));
   return largest;
 }
 
@@ -102,9 +109,7 @@ Result<Probed> run_probe(IWorker& worker, const Question& question, const Cell& 
                          IClock& clock, const Interrupted& interrupted) {
   Probed out;
   out.probe.load_milliseconds = milliseconds(load);
-  if (auto switched = ask_switch(worker, ArmLimit::unlimited()); !switched)
-    return tl::unexpected(switched.error());
-  if (auto reset = ask_measure(worker, true); !reset) return tl::unexpected(reset.error());
+  if (auto lifted = lift_limit(worker, question); !lifted) return tl::unexpected(lifted.error());
   const auto begin = clock.now();
   if (auto done = probe_footprint(worker, question, cell, clock, interrupted, out); !done)
     return tl::unexpected(done.error());

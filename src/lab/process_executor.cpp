@@ -44,7 +44,9 @@ class AffinityGuard {
 
 bool passes(const std::string& entry) {
   const std::string name = entry.substr(0, entry.find('='));
-  if (name == "WEIR_CACHE_LIMIT" || name == "WEIR_MEMORY_LIMIT") return false;
+  // A limit, or the settings of a `weir run` around us, would rule the worker in its arm's place.
+  for (const char* dropped : {"WEIR_CACHE_LIMIT", "WEIR_MEMORY_LIMIT", "WEIR_AGENT", "WEIR_AGENT_PAGES"})
+    if (name == dropped) return false;
   for (const char* kept : {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"})
     if (name == kept) return true;
   return name.rfind("WEIR_", 0) == 0 || name.rfind("XDG_", 0) == 0;
@@ -77,7 +79,7 @@ class ProcessWorker final : public IWorker {
     if (auto* error = std::get_if<ErrorEvent>(&*event)) return fail(error->kind, "worker", error->message);
     auto* ready = std::get_if<ReadyEvent>(&*event);
     if (ready == nullptr) return fail(ErrorKind::kBadData, "worker", "does not begin with the event ready");
-    if (ready->protocol != kWorkerProtocol)
+    if (ready->protocol < kOldestWorkerProtocol || ready->protocol > kWorkerProtocol)
       return fail(ErrorKind::kEnvironment, "worker",
                   "speaks protocol " + std::to_string(ready->protocol) + ", this weir speaks " +
                       std::to_string(kWorkerProtocol) + ": use a worker of the same version");
@@ -137,12 +139,14 @@ std::vector<std::string> worker_environment(const std::vector<std::string>& ours
   return out;
 }
 
-Result<std::unique_ptr<IWorker>> ProcessExecutor::start() {
+Result<std::unique_ptr<IWorker>> ProcessExecutor::start(Allocator allocator) {
   const auto cpus = spec_.cpus.empty() ? allowed_cpus() : spec_.cpus;
   const int threads = spec_.threads > 0 ? spec_.threads : static_cast<int>(cpus.size());
   auto pinned = AffinityGuard::pin(spec_.cpus);
   if (!pinned) return tl::unexpected(pinned.error());
-  auto child = ChildProcess::start({spec_.argv, worker_environment(own_environment(), threads)});
+  auto argv = spec_.argv;
+  if (allocator != Allocator::kMlx) argv.insert(argv.end(), {"--allocator", allocator_name(allocator)});
+  auto child = ChildProcess::start({std::move(argv), worker_environment(own_environment(), threads)});
   if (!child) return tl::unexpected(child.error());
   auto worker = std::make_unique<ProcessWorker>(std::move(*child), spec_.reply_limit);
   if (auto ready = worker->await_ready(spec_.ready_limit); !ready) return tl::unexpected(ready.error());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "lab/allocator.h"
 
 namespace weir::lab {
 
@@ -23,6 +24,7 @@ struct RequestRecord {
 struct TurnRecord {
   int arm = 0;  ///< Index into the plan's arms.
   bool second = false;
+  Allocator allocator = Allocator::kMlx;       ///< Read back after the switch.
   std::optional<std::int64_t> in_force_bytes;  ///< Read back after the switch; nullopt: unlimited.
   std::int64_t retained_peak_bytes = 0;        ///< Over warm and measured requests.
   std::int64_t retained_bytes = 0;             ///< At rest after the last request.
@@ -31,7 +33,8 @@ struct TurnRecord {
   friend bool operator==(const TurnRecord&, const TurnRecord&) = default;
 };
 
-/// One completed block.
+/// One completed block. In the between design: one process of a block of starts, `start` the block of starts,
+/// `block` the process's place in it, and every turn of one arm.
 struct BlockRecord {
   int start = 0, block = 0;
   std::vector<TurnRecord> turns;  ///< In running order.
@@ -42,6 +45,7 @@ struct BlockRecord {
 /// One completed footprint start: a fresh process under one arm.
 struct FootprintRecord {
   int index = 0, arm = 0;
+  Allocator allocator = Allocator::kMlx;  ///< Read back.
   std::optional<std::int64_t> in_force_bytes;
   std::int64_t footprint_peak_high_bytes = 0, footprint_peak_low_bytes = 0;
   std::string footprint_peak_source;
@@ -53,7 +57,8 @@ struct FootprintRecord {
   friend bool operator==(const FootprintRecord&, const FootprintRecord&) = default;
 };
 
-/// Why a start was cut short, each time that happened. After two times the start is given up.
+/// Why a start (between: a block of starts) was cut short, each time that happened. After two times it is
+/// given up.
 struct StartFailures {
   bool footprint = false;
   int index = 0;

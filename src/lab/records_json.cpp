@@ -43,6 +43,7 @@ std::vector<RequestRecord> read_requests(JsonReader& parent, const char* key) {
 json encode(const TurnRecord& t) {
   return {{"arm", t.arm},
           {"second", t.second},
+          {"allocator", allocator_name(t.allocator)},
           {"in_force_bytes", or_null(t.in_force_bytes)},
           {"retained_peak_bytes", t.retained_peak_bytes},
           {"retained_bytes", t.retained_bytes},
@@ -56,6 +57,7 @@ TurnRecord read_turn(const json& item, JsonReader& parent) {
   TurnRecord t;
   t.arm = r.small("arm");
   t.second = r.boolean("second");
+  t.allocator = read_allocator(r);
   t.in_force_bytes = r.integer_or_null("in_force_bytes");
   t.retained_peak_bytes = r.integer("retained_peak_bytes");
   t.retained_bytes = r.integer("retained_bytes");
@@ -90,6 +92,7 @@ Result<BlockRecord> block_from_json(std::string_view text) {
 std::string to_json(const FootprintRecord& f) {
   return dump({{"index", f.index},
                {"arm", f.arm},
+               {"allocator", allocator_name(f.allocator)},
                {"in_force_bytes", or_null(f.in_force_bytes)},
                {"footprint_peak_high_bytes", f.footprint_peak_high_bytes},
                {"footprint_peak_low_bytes", f.footprint_peak_low_bytes},
@@ -109,6 +112,7 @@ Result<FootprintRecord> footprint_from_json(std::string_view text) {
   FootprintRecord f;
   f.index = r.small("index");
   f.arm = r.small("arm");
+  f.allocator = read_allocator(r);
   f.in_force_bytes = r.integer_or_null("in_force_bytes");
   f.footprint_peak_high_bytes = r.integer("footprint_peak_high_bytes");
   f.footprint_peak_low_bytes = r.integer("footprint_peak_low_bytes");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lab/arm_limit.h"
+#include "lab/design.h"
 
 namespace weir::lab {
 
@@ -23,8 +24,9 @@ inline constexpr const char* kPrefill = "prefill_tokens_per_second";
 inline constexpr const char* kPageFaults =
     "page_faults";  ///< Informative: has no p and no part in a verdict.
 
-/// Treatment / baseline over `n` starts. `lower` and `upper` are one-sided bounds at Holm's level: the worse
-/// of the paired t and the exact Hodges-Lehmann bound. Unknown (too few starts) is nullopt.
+/// Treatment / baseline over `n` starts (between: blocks of starts). `lower` and `upper` are one-sided bounds
+/// at Holm's level: the worse of the paired t and the exact Hodges-Lehmann bound. Unknown (too few starts) is
+/// nullopt.
 struct Ratio {
   double ratio = 1;
   std::optional<double> lower, upper;
@@ -44,8 +46,8 @@ struct Saved {
   std::optional<double> p_not_saved;  ///< Of "saves at least g": small speaks for CLOSE(no_saving).
 };
 
-/// Plain figures of one arm: footprint, peaks and faults from its footprint starts, speeds from the
-/// crossover. Means over starts (of peaks: the upper end of the interval, its low end beside it); rates are
+/// Plain figures of one arm: footprint, peaks and faults from its footprint starts, speeds from its speed
+/// turns. Means over starts (of peaks: the upper end of the interval, its low end beside it); rates are
 /// total tokens over total time.
 struct Measured {
   std::optional<std::int64_t> footprint_peak_bytes, footprint_peak_low_bytes;
@@ -55,7 +57,7 @@ struct Measured {
 
 struct ArmResult {
   std::string name;
-  std::string allocator;
+  Allocator allocator = Allocator::kMlx;
   ArmLimit cache_limit;                            ///< As asked.
   std::optional<std::int64_t> cache_limit_bytes;   ///< In force, read back; nullopt: unlimited or never read.
   std::optional<std::int64_t> memory_limit_bytes;  ///< Always nullopt here: no arm sets one.
@@ -71,10 +73,10 @@ struct ArmResult {
   std::string sentence;  ///< Plain words to quote; "" for the baseline.
 };
 
-/// A against A: what two equal turns of one block differ by.
+/// A against A: what two equal turns of one block differ by; between: two equal starts.
 struct NoiseFloor {
   std::string metric;
-  double sd_pair = 0;  ///< Standard deviation of the log ratio of two equal turns.
+  double sd_pair = 0;  ///< Standard deviation of the log ratio of two equal turns (starts).
   double sd_start =
       0;  ///< Of a start's value (mean over blocks, arm against the mean of both baseline turns).
   std::optional<double>
@@ -84,8 +86,8 @@ struct NoiseFloor {
   std::optional<double> minutes_for_margin;  ///< How long a plan must run here before its MDE is the margin.
 };
 
-/// A check that failed, or a warning (carry_over, position, time) that does not void (`is_void` false), in
-/// one sentence with its figures.
+/// A check that failed, or a warning (carry_over, position, idle_limit, time) that does not void (`is_void`
+/// false), in one sentence with its figures.
 struct CheckFinding {
   std::string id;
   std::string arm;  ///< "" when it concerns the whole cell.
@@ -130,9 +132,11 @@ struct ExperimentResult {
   Rule rule;
   Verdict verdict = Verdict::kInconclusive;
   std::string sentence;
+  Design design = Design::kCrossover;
   bool quick = false;             ///< A screen: never SHIP and never CLOSE.
   bool complete = false;          ///< False while blocks of the plan are missing.
   int pairs = 0, void_pairs = 0;  ///< Arm-and-baseline pairs that were measured and kept, and thrown away.
+  /// Between: blocks of starts that count, those planned, and the turns of each start.
   int starts = 0, starts_planned = 0, blocks_per_start = 0;
   int looks = 1, looks_done = 0;
   double elapsed_seconds = 0;     ///< Measuring time, over all sittings.

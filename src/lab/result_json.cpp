@@ -43,7 +43,7 @@ json encode(const ArmResult& arm) {
   for (const auto& [metric, ratio] : arm.change)
     change[metric] = encode(ratio);
   return {{"name", arm.name},
-          {"allocator", arm.allocator},
+          {"allocator", allocator_name(arm.allocator)},
           {"cache_limit_mode", kind_name(arm.cache_limit.kind)},
           {"cache_limit_asked_bytes",
            arm.cache_limit.kind == ArmLimit::Kind::kBytes ? json(arm.cache_limit.bytes) : json(nullptr)},
@@ -155,7 +155,7 @@ ArmResult read_arm(const json& object, JsonReader& parent) {
   JsonReader r(object, "result");
   ArmResult out;
   out.name = r.text("name");
-  out.allocator = r.text("allocator");
+  out.allocator = read_allocator(r);
   const auto kind = kind_from_name(r.text("cache_limit_mode"));
   if (!kind) r.refuse("cache_limit_mode", "must be bytes, unset or unlimited");
   out.cache_limit = {kind.value_or(ArmLimit::Kind::kUnset),
@@ -244,6 +244,14 @@ Environment read_environment(JsonReader& parent) {
   return out;
 }
 
+/// Absent in results of weir's first versions, which knew one design.
+Design read_design(JsonReader& r) {
+  if (!r.has("design")) return Design::kCrossover;
+  const auto design = design_from_name(r.text("design"));
+  if (!design) r.refuse("design", "must be crossover or between");
+  return design.value_or(Design::kCrossover);
+}
+
 }  // namespace
 
 std::string to_json(const ExperimentResult& r) {
@@ -254,6 +262,7 @@ std::string to_json(const ExperimentResult& r) {
                  {"rule", encode(r.rule)},
                  {"verdict", verdict_name(r.verdict)},
                  {"sentence", r.sentence},
+                 {"design", design_name(r.design)},
                  {"quick", r.quick},
                  {"complete", r.complete},
                  {"pairs", r.pairs},
@@ -296,6 +305,7 @@ Result<ExperimentResult> result_from_json(std::string_view text) {
   if (!verdict) r.refuse("verdict", "is not a verdict");
   out.verdict = verdict.value_or(Verdict::kInconclusive);
   out.sentence = r.text("sentence");
+  out.design = read_design(r);
   out.quick = r.boolean("quick");
   out.complete = r.boolean("complete");
   out.pairs = r.small("pairs");

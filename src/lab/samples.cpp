@@ -1,5 +1,6 @@
 #include "lab/samples.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -30,10 +31,10 @@ BlockLogs logs_of(const BlockRecord& block, int baseline, Rate rate) {
 
 /// Block values by start, for each arm, and the equal pairs under the key -1.
 template <class Rate>
-std::map<int, std::map<int, std::vector<double>>> by_start(const Records& records, int starts, int baseline,
-                                                           Rate rate) {
+std::map<int, std::map<int, std::vector<double>>> by_start(const std::vector<BlockRecord>& blocks, int starts,
+                                                           int baseline, Rate rate) {
   std::map<int, std::map<int, std::vector<double>>> out;
-  for (const auto& block : records.blocks) {
+  for (const auto& block : blocks) {
     if (block.start >= starts) continue;
     const BlockLogs logs = logs_of(block, baseline, rate);
     for (const auto& [arm, value] : logs.arms)
@@ -77,7 +78,43 @@ void collect_savings(const Plan& plan, const Records& records, int baseline, Sam
   }
 }
 
+/// All turns of one process as one.
+TurnRecord joined(const BlockRecord& process) {
+  TurnRecord out = process.turns.front();
+  for (std::size_t i = 1; i < process.turns.size(); ++i) {
+    const TurnRecord& turn = process.turns[i];
+    out.measured.insert(out.measured.end(), turn.measured.begin(), turn.measured.end());
+    out.warm.insert(out.warm.end(), turn.warm.begin(), turn.warm.end());
+    out.page_faults += turn.page_faults;
+    out.retained_bytes = turn.retained_bytes;
+    out.retained_peak_bytes = std::max(out.retained_peak_bytes, turn.retained_peak_bytes);
+  }
+  return out;
+}
+
+bool has_both_baselines(const BlockRecord& block, int baseline) {
+  return std::count_if(block.turns.begin(), block.turns.end(),
+                       [&](const TurnRecord& turn) { return turn.arm == baseline; }) == 2;
+}
+
 }  // namespace
+
+std::vector<BlockRecord> comparable_blocks(const Plan& plan, const Records& records) {
+  if (design_of(plan.question) == Design::kCrossover) return records.blocks;
+  std::map<int, std::map<int, const BlockRecord*>> processes;
+  for (const auto& block : records.blocks)
+    if (!block.turns.empty()) processes[block.start][block.block] = &block;
+  std::vector<BlockRecord> out;
+  for (const auto& [start, places] : processes) {
+    BlockRecord whole{start, 0, {}, 0};
+    for (const auto& [place, process] : places) {
+      whole.turns.push_back(joined(*process));
+      whole.seconds += process->seconds;
+    }
+    if (has_both_baselines(whole, baseline_index(plan.question))) out.push_back(std::move(whole));
+  }
+  return out;
+}
 
 double prefill_rate(const TurnRecord& turn) {
   double tokens = 0, time = 0;
@@ -97,18 +134,13 @@ double decode_rate(const TurnRecord& turn) {
   return tokens / time;
 }
 
-int baseline_index(const Question& question) {
-  for (std::size_t i = 0; i < question.arms.size(); ++i)
-    if (question.arms[i].name == question.baseline) return static_cast<int>(i);
-  return 0;
-}
-
 Samples collect(const Plan& plan, const Records& records, int starts) {
   const int baseline = baseline_index(plan.question);
   Samples out;
   out.arms.resize(plan.question.arms.size());
-  auto decode = by_start(records, starts, baseline, decode_rate);
-  auto prefill = by_start(records, starts, baseline, prefill_rate);
+  const auto blocks = comparable_blocks(plan, records);
+  auto decode = by_start(blocks, starts, baseline, decode_rate);
+  auto prefill = by_start(blocks, starts, baseline, prefill_rate);
   for (int arm = 0; arm < static_cast<int>(out.arms.size()); ++arm) {
     if (arm == baseline) continue;
     auto& samples = out.arms[static_cast<std::size_t>(arm)];

@@ -9,7 +9,8 @@ namespace weir::lab {
 
 /// One arm against the baseline. Speed: one value a start, the mean over its blocks of
 /// ln(arm) - (ln(baseline turn) + ln(other baseline turn)) / 2 of the rate, total tokens over total seconds
-/// of the measured requests. Footprint: one value a round of footprint starts, in bytes, baseline minus arm,
+/// of the measured requests. In the between design a block of starts is one value, and a process is its turn.
+/// Footprint: one value a round of footprint starts, in bytes, baseline minus arm,
 /// taken once with the ends that make it smallest (low of the baseline, high of the arm) and once with those
 /// that make it largest.
 struct ArmSamples {
@@ -28,11 +29,14 @@ struct Samples {
   int blocks = 0;
 };
 
+/// The blocks within which arms may be compared. Crossover: the records themselves. Between: one for each
+/// block of starts whose two baseline processes are there, with one turn a process, in running order, which
+/// holds the requests of all its turns.
+[[nodiscard]] std::vector<BlockRecord> comparable_blocks(const Plan& plan, const Records& records);
+
 /// Rates of one turn's measured requests.
 [[nodiscard]] double prefill_rate(const TurnRecord& turn);
 [[nodiscard]] double decode_rate(const TurnRecord& turn);
-
-[[nodiscard]] int baseline_index(const Question& question);
 
 /// Over the speed starts below `starts` and all footprint rounds in which both arms completed.
 [[nodiscard]] Samples collect(const Plan& plan, const Records& records, int starts);

@@ -99,6 +99,19 @@ TEST(Noise, AnArmHasThreeQuartersOfTheVarianceOfOneTurnAgainstAnother) {
   EXPECT_NEAR(floors[0].bias, std::exp(-std::log(1.1) / 2), 1e-9);
 }
 
+TEST(Noise, BlocksThatCancelWithinAStartStillCount) {
+  Plan two = plan();
+  two.sizes.blocks_per_start = 2;
+  Records records;
+  for (int start = 0; start < 24; ++start) {
+    records.blocks.push_back(block(start, 10, 11, 10));
+    records.blocks.push_back(block(start, 10, 10, 11));
+  }
+  const auto floors = noise_floors(two, records);
+  EXPECT_NEAR(floors[0].sd_start, std::sqrt(0.75 / 2) * floors[0].sd_pair, 1e-9);
+  EXPECT_GT(floors[0].sd_pair, 0.09);
+}
+
 TEST(Looks, AnArmKeepsTheVerdictOfTheLookThatDecidedIt) {
   Records records;
   for (int index = 0; index < 6; ++index)

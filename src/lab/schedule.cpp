@@ -78,6 +78,10 @@ BlockPlan schedule(const Plan& plan, const Cell& cell, int start, int block) {
   return out;
 }
 
+std::vector<TurnPlan> starts_order(const Plan& plan, const Cell& cell, int start) {
+  return schedule(plan, cell, start, 0).turns;
+}
+
 std::vector<int> footprint_order(const Plan& plan) {
   std::vector<int> out;
   for (int round = 0; round < plan.sizes.footprint_starts_per_arm; ++round) {

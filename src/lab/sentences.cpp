@@ -75,11 +75,29 @@ std::optional<int> more_starts(const Plan& plan, const std::vector<double>& d) {
   return std::max(1, *needed - static_cast<int>(summary.n));
 }
 
+/// How long a plan must run here that sees the margin, whatever this one has seen; "" where nothing is known.
+std::string margin_effort(const Plan& plan, const Records& records) {
+  std::optional<double> minutes;
+  for (const auto& floor : noise_floors(plan, records)) {
+    if (!floor.minutes_for_margin) return "";
+    minutes = std::max(minutes.value_or(0), std::ceil(*floor.minutes_for_margin));
+  }
+  if (!minutes) return "";
+  return fmt::format("fresh processes differ so much that {} takes about {:.0f} min here",
+                     percent(plan.question.rule.margin), *minutes);
+}
+
 std::string effort(const Plan& plan, const Records& records, std::optional<int> starts) {
-  if (!starts) return "no practical number of starts would tell";
+  const bool between = design_of(plan.question) == Design::kBetween;
+  if (!starts) {
+    const std::string margin = between ? margin_effort(plan, records) : "";
+    return margin.empty() ? "no practical number of starts would tell" : margin;
+  }
   const double minutes = *starts * seconds_per_start(plan, records) / 60;
-  return fmt::format("about {} more start{} ({:.0f} min)", *starts, *starts == 1 ? "" : "s",
-                     std::max(1.0, minutes));
+  const std::string what =
+      between ? fmt::format("block{} of {} starts", *starts == 1 ? "" : "s", records_per_start(plan))
+              : fmt::format("start{}", *starts == 1 ? "" : "s");
+  return fmt::format("about {} more {} ({:.0f} min)", *starts, what, std::max(1.0, minutes));
 }
 
 std::string undecided_sentence(const Plan& plan, const Records& records, const Rule& rule,

@@ -11,7 +11,9 @@ namespace weir::lab {
 
 namespace {
 
-constexpr int kFewestStarts = 6, kMostStarts = 60, kQuickStarts = 3, kMostBlocks = 50;
+constexpr int kFewestStarts = 6, kQuickStarts = 3, kMostBlocks = 50;
+/// Beyond these the exact rank test costs more than a start tells.
+constexpr int kMostStarts = 60, kMostBlocksOfStarts = 400;
 constexpr double kFootprintShare = 0.4, kSecondRoundShare = 0.25, kScreenFootprintShare = 0.5;
 
 double in_seconds(std::int64_t milliseconds) {
@@ -22,10 +24,15 @@ int arms_of(const Question& question) {
   return static_cast<int>(question.arms.size());
 }
 
-/// Blocks that each of `starts` starts has time for.
+bool is_between(const Question& question) {
+  return design_of(question) == Design::kBetween;
+}
+
+/// Blocks (between: turns of a process) that each of `starts` starts has time for.
 int blocks_that_fit(double seconds, int starts, const Question& question, const Probe& probe, int most) {
-  const double each = seconds / starts - in_seconds(probe.load_milliseconds);
-  const double block = std::max(1e-3, seconds_per_block(question, probe));
+  const double fixed = expected_start_seconds(question, probe, 0);
+  const double block = std::max(1e-3, expected_start_seconds(question, probe, 1) - fixed);
+  const double each = seconds / starts - fixed;
   return static_cast<int>(
       std::clamp(std::floor(each / block), 0.0, static_cast<double>(std::min(most, kMostBlocks))));
 }
@@ -46,19 +53,23 @@ double seconds_per_block(const Question& question, const Probe& probe) noexcept 
   return (arms_of(question) + 1) * in_seconds(probe.turn_milliseconds);
 }
 
+double expected_start_seconds(const Question& question, const Probe& probe, int blocks) noexcept {
+  const int processes = is_between(question) ? arms_of(question) + 1 : 1;
+  return processes * in_seconds(probe.load_milliseconds) + blocks * seconds_per_block(question, probe);
+}
+
 double expected_footprint_seconds(const Plan& plan) noexcept {
   return arms_of(plan.question) * plan.sizes.footprint_starts_per_arm *
          in_seconds(plan.probe.footprint_start_milliseconds);
 }
 
 double expected_speed_seconds(const Plan& plan) noexcept {
-  return plan.sizes.starts * (in_seconds(plan.probe.load_milliseconds) +
-                              plan.sizes.blocks_per_start * seconds_per_block(plan.question, plan.probe));
+  return plan.sizes.starts * expected_start_seconds(plan.question, plan.probe, plan.sizes.blocks_per_start);
 }
 
-double expected_effect(int starts, int blocks_per_start, double level) {
-  const double spread = std::sqrt(1.0 / blocks_per_start + kStartSpread * kStartSpread);
-  return stats::minimum_detectable_effect(spread, starts, level).value_or(std::numeric_limits<double>::max());
+double expected_effect(int starts, int blocks_per_start, double level, double spread) {
+  const double all = std::sqrt(1.0 / blocks_per_start + spread * spread);
+  return stats::minimum_detectable_effect(all, starts, level).value_or(std::numeric_limits<double>::max());
 }
 
 double footprint_seconds_allowed(const Question& question) noexcept {
@@ -88,9 +99,11 @@ DesignSizes choose_sizes(const Question& question, const Probe& probe, DesignSiz
   chosen.starts = fit(close) >= 1 ? close : ship;
   chosen.blocks_per_start = std::max(1, fit(chosen.starts));
   const double level = smallest_ship_level(plan);
-  double best = expected_effect(chosen.starts, chosen.blocks_per_start, level);
-  for (int starts = chosen.starts + step; starts <= kMostStarts && fit(starts) >= 1; starts += step) {
-    const double effect = expected_effect(starts, fit(starts), level);
+  const double spread = is_between(question) ? kProcessSpread : kStartSpread;
+  const int most = is_between(question) ? kMostBlocksOfStarts : kMostStarts;
+  double best = expected_effect(chosen.starts, chosen.blocks_per_start, level, spread);
+  for (int starts = chosen.starts + step; starts <= most && fit(starts) >= 1; starts += step) {
+    const double effect = expected_effect(starts, fit(starts), level, spread);
     if (effect >= best * 0.999) continue;
     best = effect;
     chosen.starts = starts;
@@ -124,7 +137,11 @@ bool out_of_time(const Plan& plan, const Records& records) {
     for (const auto& record : records.footprints)
       next = std::max(next, record.seconds);
   } else {
-    next = in_seconds(plan.probe.load_milliseconds) + seconds_per_block(plan.question, plan.probe);
+    // The next block in a process of its own; between: the next process.
+    const int processes = records_per_start(plan);
+    next = is_between(plan.question)
+               ? expected_start_seconds(plan.question, plan.probe, plan.sizes.blocks_per_start) / processes
+               : expected_start_seconds(plan.question, plan.probe, 1);
     for (const auto& block : records.blocks)
       next = std::max(next, block.seconds);
   }

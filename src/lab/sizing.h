@@ -14,15 +14,23 @@ inline constexpr double kScreenOverrun = 1.1;
 /// What sizes are chosen by: the spread of a start's own shift against that of one block. What it is here, an
 /// experiment only knows afterwards (noise.h).
 inline constexpr double kStartSpread = 0.3;
+/// The same for fresh processes that are held against each other: here they differed by twice as much as two
+/// turns of one.
+inline constexpr double kProcessSpread = 2;
 
-/// What a plan will take, in seconds, by its probe.
+/// What a plan will take, in seconds, by its probe. A block of the crossover; a speed start with so many
+/// blocks (between: a block of starts whose processes run so many turns), process starts included; and all of
+/// them.
 [[nodiscard]] double seconds_per_block(const Question& question, const Probe& probe) noexcept;
+[[nodiscard]] double expected_start_seconds(const Question& question, const Probe& probe,
+                                            int blocks) noexcept;
 [[nodiscard]] double expected_footprint_seconds(const Plan& plan) noexcept;
 [[nodiscard]] double expected_speed_seconds(const Plan& plan) noexcept;
 
 /// The smallest effect that starts x blocks find at `level`, in spreads of one block: a start varies by
-/// sqrt(1 / blocks + kStartSpread²). starts >= 2, blocks >= 1.
-[[nodiscard]] double expected_effect(int starts, int blocks_per_start, double level);
+/// sqrt(1 / blocks + spread²). starts >= 2, blocks >= 1.
+[[nodiscard]] double expected_effect(int starts, int blocks_per_start, double level,
+                                     double spread = kStartSpread);
 
 /// Seconds that the prompts of one footprint start may take, so that one start an arm and the probe's own
 /// stay within half of a screen's minutes. No end for plans that reach a verdict: a prefix that is too short
@@ -34,7 +42,8 @@ inline constexpr double kStartSpread = 0.3;
 /// smallest expected effect, with at least six starts and what SHIP's level needs, and what CLOSE's needs
 /// where that fits. The floor may take longer than the minutes asked for. Quick: one footprint start an arm
 /// (two where they take less than a quarter), and three starts, which a slow machine ends early
-/// (out_of_time). Decide: starts in threes, three looks. `footprint_prompts` and `warm_per_turn` of `chosen`
+/// (out_of_time). Decide: starts in threes, three looks. Between: the same with blocks of starts x turns of a
+/// process, and the spread of processes. `footprint_prompts` and `warm_per_turn` of `chosen`
 /// are kept. Pure.
 [[nodiscard]] DesignSizes choose_sizes(const Question& question, const Probe& probe, DesignSizes chosen,
                                        int most_blocks_per_start);

@@ -28,6 +28,18 @@ Result<std::int64_t> run_all(IWorker& worker, const Cell& cell, const std::vecto
   return faults;
 }
 
+/// Runs one turn of the plan into `out`.
+Result<void> add_turn(IWorker& worker, const Plan& plan, const Cell& cell, const TurnPlan& turn,
+                      const BlockPlan& requests, const Interrupted& interrupted, BlockRecord& out) {
+  const Arm& arm = plan.question.arms[static_cast<std::size_t>(turn.arm)];
+  auto done = run_turn(worker, arm, cell, requests, interrupted);
+  if (!done) return tl::unexpected(done.error());
+  done->arm = turn.arm;
+  done->second = turn.second;
+  out.turns.push_back(std::move(*done));
+  return {};
+}
+
 }  // namespace
 
 Result<GeneratedEvent> run_request(IWorker& worker, const Cell& cell, const CellRequest& request,
@@ -51,13 +63,14 @@ Result<GeneratedEvent> run_request(IWorker& worker, const Cell& cell, const Cell
   return event;
 }
 
-Result<TurnRecord> run_turn(IWorker& worker, const ArmLimit& limit, const Cell& cell,
-                            const BlockPlan& requests, const Interrupted& interrupted) {
-  auto switched = ask_switch(worker, limit);
+Result<TurnRecord> run_turn(IWorker& worker, const Arm& arm, const Cell& cell, const BlockPlan& requests,
+                            const Interrupted& interrupted) {
+  auto switched = ask_switch(worker, arm.allocator, arm.cache_limit);
   if (!switched) return tl::unexpected(switched.error());
   // Peaks start over once the arm is in force and what the previous arm kept is gone.
   if (auto reset = ask_measure(worker, true); !reset) return tl::unexpected(reset.error());
   TurnRecord turn;
+  turn.allocator = switched->allocator;
   turn.in_force_bytes = switched->in_force_bytes;
   auto warm = run_all(worker, cell, requests.warm, interrupted, turn, turn.warm);
   if (!warm) return tl::unexpected(warm.error());
@@ -75,23 +88,35 @@ Result<BlockRecord> run_block(IWorker& worker, const Plan& plan, const Cell& cel
   out.start = start;
   out.block = block;
   for (const auto& turn : requests.turns) {
-    const auto& limit = plan.question.arms[static_cast<std::size_t>(turn.arm)].cache_limit;
-    auto done = run_turn(worker, limit, cell, requests, interrupted);
-    if (!done) return tl::unexpected(done.error());
-    done->arm = turn.arm;
-    done->second = turn.second;
-    out.turns.push_back(std::move(*done));
+    if (auto done = add_turn(worker, plan, cell, turn, requests, interrupted, out); !done)
+      return tl::unexpected(done.error());
   }
   out.seconds = seconds(clock.now() - begin);
   return out;
 }
 
-Result<FootprintRecord> run_footprint(IWorker& worker, const ArmLimit& limit, const Cell& cell, int prompts,
+Result<BlockRecord> run_one_arm(IWorker& worker, const Plan& plan, const Cell& cell, int start, int place,
+                                IClock& clock, const Interrupted& interrupted) {
+  const auto begin = clock.now();
+  const TurnPlan turn = starts_order(plan, cell, start)[static_cast<std::size_t>(place)];
+  BlockRecord out;
+  out.start = start;
+  out.block = place;
+  for (int n = 0; n < plan.sizes.blocks_per_start; ++n)
+    if (auto done = add_turn(worker, plan, cell, turn, schedule(plan, cell, start, n), interrupted, out);
+        !done)
+      return tl::unexpected(done.error());
+  out.seconds = seconds(clock.now() - begin);
+  return out;
+}
+
+Result<FootprintRecord> run_footprint(IWorker& worker, const Arm& arm, const Cell& cell, int prompts,
                                       const Interrupted& interrupted) {
-  auto switched = ask_switch(worker, limit);
+  auto switched = ask_switch(worker, arm.allocator, arm.cache_limit);
   if (!switched) return tl::unexpected(switched.error());
   if (auto reset = ask_measure(worker, true); !reset) return tl::unexpected(reset.error());
   FootprintRecord out;
+  out.allocator = switched->allocator;
   out.in_force_bytes = switched->in_force_bytes;
   for (int i = 0; i < prompts; ++i) {
     auto event = run_request(worker, cell, cell.footprint[static_cast<std::size_t>(i)], interrupted);

@@ -62,12 +62,13 @@ TEST(Turns, AnAnswerWithoutTimeIsRefused) {
 TEST(Turns, PeaksOfATurnBeginWithItsSwitch) {
   FakeClock clock;
   FakeExecutor executor(clock, {});
-  auto worker = value_or_throw(executor.start());
+  auto worker = value_or_throw(executor.start(Allocator::kMlx));
   const BlockPlan requests{{}, {{"w", 100, 2}}, {{"m", 120, 8}}};
   const auto never = [] { return false; };
-  EXPECT_GT(value_or_throw(run_turn(*worker, ArmLimit::unlimited(), {}, requests, never)).retained_peak_bytes,
+  EXPECT_GT(value_or_throw(run_turn(*worker, make_arm(ArmLimit::unlimited()), {}, requests, never))
+                .retained_peak_bytes,
             0);
-  const auto nothing = value_or_throw(run_turn(*worker, ArmLimit::of(0), {}, requests, never));
+  const auto nothing = value_or_throw(run_turn(*worker, make_arm(ArmLimit::of(0)), {}, requests, never));
   EXPECT_EQ(nothing.retained_peak_bytes, 0);
   EXPECT_EQ(nothing.in_force_bytes, 0);
   EXPECT_EQ(nothing.warm.size(), 1u);

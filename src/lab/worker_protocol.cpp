@@ -35,7 +35,7 @@ json layers_of(const std::string& text) {
 json encode(const SwitchRequest& request) {
   json limit{{"mode", kind_name(request.cache_limit.kind)}, {"bytes", nullptr}};
   if (request.cache_limit.kind == ArmLimit::Kind::kBytes) limit["bytes"] = request.cache_limit.bytes;
-  return {{"op", "switch"}, {"cache_limit", limit}};
+  return {{"op", "switch"}, {"allocator", allocator_name(request.allocator)}, {"cache_limit", limit}};
 }
 
 json encode(const GenerateRequest& r) {
@@ -64,11 +64,13 @@ json encode(const ReadyEvent& e) {
           {"blas", e.blas},
           {"machine", e.machine},
           {"threads", e.threads},
+          {"allocator", allocator_name(e.allocator)},
           {"layers", layers_of(e.layers_json)}};
 }
 
 json encode(const SwitchedEvent& e) {
   return {{"event", "switched"},
+          {"allocator", allocator_name(e.allocator)},
           {"previous_bytes", or_null(e.previous_bytes)},
           {"in_force_bytes", or_null(e.in_force_bytes)},
           {"trimmed_bytes", e.trimmed_bytes},
@@ -116,6 +118,7 @@ WorkerRequest read_switch(JsonReader& r) {
   const auto kind = kind_from_name(limit.text("mode"));
   if (!kind) limit.refuse("mode", "must be bytes, unset or unlimited");
   SwitchRequest out;
+  out.allocator = read_allocator(r);
   out.cache_limit.kind = kind.value_or(ArmLimit::Kind::kUnset);
   if (kind == ArmLimit::Kind::kBytes) out.cache_limit.bytes = limit.integer("bytes");
   r.adopt(limit);
@@ -146,6 +149,7 @@ WorkerEvent read_ready(JsonReader& r) {
   e.blas = r.text("blas");
   e.machine = r.text("machine");
   e.threads = r.small("threads");
+  e.allocator = read_allocator(r);
   e.layers_json = r.object("layers").dump(-1, ' ', false, json::error_handler_t::replace);
   r.adopt(model);
   return e;
@@ -157,6 +161,7 @@ WorkerEvent read_switched(JsonReader& r) {
   e.in_force_bytes = r.integer_or_null("in_force_bytes");
   e.trimmed_bytes = r.integer("trimmed_bytes");
   e.seconds = read_duration(r, "seconds");
+  e.allocator = read_allocator(r);
   return e;
 }
 

@@ -15,12 +15,19 @@ namespace weir::lab {
 /// sends `ready` unasked, then one reply to each request, in order. A failure is an `error` reply and leaves
 /// the worker alive; it ends when its stdin closes. Lines are at most 1 MiB. Unknown keys are ignored, so
 /// that either side may grow; missing keys, wrong types, negative counts and non-finite numbers are kBadData.
-inline constexpr int kWorkerProtocol = 1;
+///
+/// Protocol 2 names allocators: the worker is started with `--allocator A` (left out for `mlx`), says in
+/// `ready` which one answers it, takes one in `switch` and reads one back in `switched`. Where a line names
+/// none it is `mlx`; so protocol 1, which knows none, is still spoken with, for arms on `mlx`.
+inline constexpr int kWorkerProtocol = 2;
+inline constexpr int kOldestWorkerProtocol = 1;
 inline constexpr std::size_t kMaxLineBytes = 1u << 20;
 inline constexpr std::int64_t kMaxTokens = 1 << 20;
 
-/// Sets the cache limit, then trims and gives the heap's free pages back.
+/// Puts an allocator in force (one of the pool's for another; MLX's own cannot be left or entered), sets the
+/// cache limit, then trims and gives the heap's free pages back.
 struct SwitchRequest {
+  Allocator allocator = Allocator::kMlx;
   ArmLimit cache_limit;
 };
 /// Runs `prompt_tokens` tokens cut from `text` (repeated as needed), then exactly `generate_tokens` greedy
@@ -45,13 +52,15 @@ struct ReadyEvent {
   std::int64_t model_bytes = 0;
   std::string backend, library, blas, machine;
   int threads = 0;
-  std::string layers_json;  ///< The contract's `layers` object; "" writes an empty one.
+  Allocator allocator = Allocator::kMlx;  ///< Which one answers MLX in this process now.
+  std::string layers_json;                ///< The contract's `layers` object; "" writes an empty one.
 };
 struct SwitchedEvent {
   std::optional<std::int64_t> previous_bytes;  ///< nullopt: unlimited.
-  std::optional<std::int64_t> in_force_bytes;  ///< Read back from the library; nullopt: unlimited.
+  std::optional<std::int64_t> in_force_bytes;  ///< Read back from the allocator; nullopt: unlimited.
   std::int64_t trimmed_bytes = 0;
   double seconds = 0;
+  Allocator allocator = Allocator::kMlx;  ///< Read back.
 };
 struct GeneratedEvent {
   std::string name;

@@ -17,8 +17,9 @@ std::string refusal(const std::string& line) {
 
 TEST(WorkerProtocol, RequestsSurviveTheWire) {
   for (const WorkerRequest& request :
-       {WorkerRequest(SwitchRequest{ArmLimit::of(0)}), WorkerRequest(SwitchRequest{ArmLimit::unset()}),
-        WorkerRequest(SwitchRequest{ArmLimit::unlimited()}),
+       {WorkerRequest(SwitchRequest{Allocator::kMlx, ArmLimit::of(0)}),
+        WorkerRequest(SwitchRequest{Allocator::kWeir, ArmLimit::unset()}),
+        WorkerRequest(SwitchRequest{Allocator::kMlxPolicy, ArmLimit::unlimited()}),
         WorkerRequest(GenerateRequest{"a/1", "ü\n\"x\"", 300, 8}), WorkerRequest(MeasureRequest{true}),
         WorkerRequest(QuitRequest{})}) {
     const auto again = parse_request(to_line(request));
@@ -29,11 +30,27 @@ TEST(WorkerProtocol, RequestsSurviveTheWire) {
   }
 }
 
-TEST(WorkerProtocol, SwitchSaysItsLimitAsTheContractHasIt) {
-  EXPECT_EQ(to_line(WorkerRequest(SwitchRequest{ArmLimit::of(67108864)})),
-            R"({"cache_limit":{"bytes":67108864,"mode":"bytes"},"op":"switch"})");
-  EXPECT_EQ(to_line(WorkerRequest(SwitchRequest{ArmLimit::unlimited()})),
-            R"({"cache_limit":{"bytes":null,"mode":"unlimited"},"op":"switch"})");
+TEST(WorkerProtocol, SwitchSaysItsAllocatorAndLimit) {
+  EXPECT_EQ(to_line(WorkerRequest(SwitchRequest{Allocator::kMlx, ArmLimit::of(67108864)})),
+            R"({"allocator":"mlx","cache_limit":{"bytes":67108864,"mode":"bytes"},"op":"switch"})");
+  EXPECT_EQ(to_line(WorkerRequest(SwitchRequest{Allocator::kWeir, ArmLimit::unlimited()})),
+            R"({"allocator":"weir","cache_limit":{"bytes":null,"mode":"unlimited"},"op":"switch"})");
+}
+
+TEST(WorkerProtocol, ALineThatNamesNoAllocatorIsOnMlx) {
+  const auto request = parse_request(R"({"op":"switch","cache_limit":{"mode":"unset","bytes":null}})");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(std::get<SwitchRequest>(*request).allocator, Allocator::kMlx);
+  const std::string switched =
+      R"({"event":"switched","previous_bytes":null,"in_force_bytes":1,"trimmed_bytes":0,"seconds":0)";
+  const auto old = parse_event(switched + "}");
+  ASSERT_TRUE(old);
+  EXPECT_EQ(std::get<SwitchedEvent>(*old).allocator, Allocator::kMlx);
+  const auto named = parse_event(switched + R"(,"allocator":"mlx-policy"})");
+  ASSERT_TRUE(named);
+  EXPECT_EQ(std::get<SwitchedEvent>(*named).allocator, Allocator::kMlxPolicy);
+  EXPECT_THAT(refusal(switched + R"(,"allocator":"jemalloc"})"), HasSubstr("mlx, mlx-policy or weir"));
+  EXPECT_THAT(refusal(switched + R"(,"allocator":2})"), HasSubstr("allocator"));
 }
 
 TEST(WorkerProtocol, SwitchedReadsNullAsUnlimited) {

@@ -50,52 +50,59 @@ Result<lab::ArmLimit> parse_limit(std::string_view text, const limits::Denominat
   return lab::ArmLimit::of(*bytes);
 }
 
-/// ALLOCATOR[:SIZE]. The pool's allocators are known by name, so that the message can say what is missing.
+constexpr const char* kExample = "such as weir,mlx-policy:64MiB,mlx:0";
+
+/// ALLOCATOR[:SIZE].
 Result<lab::Arm> parse_arm(std::string_view text, const limits::Denominators& denominators,
                            const std::string& where) {
+  if (text.empty())
+    return fail(ErrorKind::kUsage, where,
+                std::string("an arm is empty; write ALLOCATOR[:SIZE], ") + kExample);
   const std::size_t colon = text.find(':');
-  const std::string_view allocator = text.substr(0, colon);
-  if (allocator == "weir" || allocator == "mlx-policy") {
-    return fail(ErrorKind::kEnvironment, where,
-                "this build has no pool, so there is no allocator '" + std::string(allocator) +
-                    "': price mlx, such as mlx:64MiB");
-  }
-  if (allocator != "mlx") {
-    return fail(
-        ErrorKind::kUsage, where,
-        "no allocator is named " + limits::shown(allocator) + ": write mlx, such as mlx:unlimited,mlx:64MiB");
-  }
-  if (colon == std::string_view::npos) return lab::make_arm(lab::ArmLimit::unset());
+  const auto allocator = lab::allocator_from_name(text.substr(0, colon));
+  if (!allocator)
+    return fail(ErrorKind::kUsage, where,
+                "no allocator is named " + limits::shown(text.substr(0, colon)) +
+                    ": write mlx, mlx-policy or weir, " + kExample);
+  if (colon == std::string_view::npos) return lab::make_arm(*allocator, lab::ArmLimit::unset());
   const Result<lab::ArmLimit> limit = parse_limit(text.substr(colon + 1), denominators, where);
   if (!limit) return tl::unexpected(limit.error());
-  return lab::make_arm(*limit);
+  return lab::make_arm(*allocator, *limit);
 }
 
-Result<lab::Arm> parse_baseline(const std::string& text, const limits::Denominators& denominators) {
-  if (text.find(':') != std::string::npos || text == "mlx" || text == "weir" || text == "mlx-policy")
+Result<lab::Arm> parse_baseline(const std::string& text, lab::Allocator family,
+                                const limits::Denominators& denominators) {
+  if (text.find(':') != std::string::npos || lab::allocator_from_name(text))
     return parse_arm(text, denominators, "--baseline");
   const Result<lab::ArmLimit> limit = parse_limit(text, denominators, "--baseline");
   if (!limit) return tl::unexpected(limit.error());
-  return lab::make_arm(*limit);
+  return lab::make_arm(family, *limit);
 }
 
 Result<std::vector<lab::Arm>> parse_list(const ArmWords& words, const limits::Denominators& denominators) {
   std::vector<lab::Arm> arms;
   const std::string where = words.arms ? "--arms" : "--limits";
   const std::string list = words.arms ? *words.arms : words.limits.value_or("unset,64MiB,0");
+  const auto on_mlx = [](const lab::ArmLimit& limit) { return lab::make_arm(limit); };
   for (const std::string_view text : split(list)) {
     Result<lab::Arm> arm = words.arms ? parse_arm(text, denominators, where)
-                                      : parse_limit(text, denominators, where).map(lab::make_arm);
+                                      : parse_limit(text, denominators, where).map(on_mlx);
     if (!arm) return tl::unexpected(arm.error());
     for (const lab::Arm& other : arms) {
-      if (lab::effective_bytes(other.cache_limit) != lab::effective_bytes(arm->cache_limit)) continue;
+      if (!lab::same_setting(other, *arm)) continue;
       return fail(ErrorKind::kUsage, where,
                   "two arms of one value, which nothing can tell apart: " + other.name + " and " + arm->name +
-                      "; leave one out");
+                      "; leave one out, " + (words.arms ? kExample : "such as unset,64MiB,0"));
     }
     arms.push_back(std::move(*arm));
   }
   return arms;
+}
+
+/// What a size alone, or no word at all, means as a baseline.
+lab::Allocator family_of(const ArmWords& words, const std::vector<lab::Arm>& arms) {
+  return words.arms && lab::is_pool(arms.front().allocator) ? lab::Allocator::kMlxPolicy
+                                                            : lab::Allocator::kMlx;
 }
 
 }  // namespace
@@ -103,19 +110,23 @@ Result<std::vector<lab::Arm>> parse_list(const ArmWords& words, const limits::De
 Result<ChosenArms> chosen_arms(const ArmWords& words, const limits::Denominators& denominators) {
   if (words.limits && words.arms)
     return fail(ErrorKind::kUsage, "--limits", "stands beside --arms: name the arms by one of them");
-  const Result<lab::Arm> baseline = parse_baseline(words.baseline.value_or("unlimited"), denominators);
-  if (!baseline) return tl::unexpected(baseline.error());
   Result<std::vector<lab::Arm>> arms = parse_list(words, denominators);
   if (!arms) return tl::unexpected(arms.error());
-  const auto same = [&](const lab::Arm& arm) {
-    return lab::effective_bytes(arm.cache_limit) == lab::effective_bytes(baseline->cache_limit);
-  };
+  const Result<lab::Arm> baseline =
+      parse_baseline(words.baseline.value_or("unlimited"), family_of(words, *arms), denominators);
+  if (!baseline) return tl::unexpected(baseline.error());
+  const auto same = [&](const lab::Arm& arm) { return lab::same_setting(arm, *baseline); };
   const auto found = std::find_if(arms->begin(), arms->end(), same);
+  if (words.arms && found != arms->end() && found->name != baseline->name)
+    return fail(ErrorKind::kUsage, "--arms",
+                "the arm " + found->name + " is the baseline " + baseline->name +
+                    " in other words; name another, " + kExample);
   const std::string name = found != arms->end() ? found->name : baseline->name;
   if (found == arms->end()) arms->insert(arms->begin(), *baseline);
   if (arms->size() < 2) {
     return fail(ErrorKind::kUsage, words.arms ? "--arms" : "--limits",
-                "nothing to compare with the baseline " + name + ": name another limit, such as 64MiB");
+                "nothing to compare with the baseline " + name + ": name another " +
+                    (words.arms ? std::string("arm, ") + kExample : "limit, such as 64MiB"));
   }
   return ChosenArms{std::move(*arms), name};
 }

@@ -1,8 +1,11 @@
 #include "price/curve.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -47,7 +50,8 @@ std::string verdict_text(const CurveEntry& entry) {
 }
 
 std::int64_t sort_bytes(const CurveEntry& entry) {
-  return lab::effective_bytes(entry.cache_limit).value_or(std::numeric_limits<std::int64_t>::max());
+  return lab::effective_bytes(lab::Arm{entry.arm, entry.cache_limit, entry.allocator})
+      .value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 limits::AutoAnswer answer_of(const CurveEntry& entry, std::size_t cells) {
@@ -81,7 +85,8 @@ Result<std::vector<CurveEntry>> stored_curve(const store::Store& store, const Cu
     curve.push_back(std::move(*entry));
   }
   std::stable_sort(curve.begin(), curve.end(), [](const CurveEntry& a, const CurveEntry& b) {
-    return a.cell != b.cell ? a.cell < b.cell : sort_bytes(a) < sort_bytes(b);
+    return std::make_tuple(std::string_view(a.cell), a.allocator, sort_bytes(a)) <
+           std::make_tuple(std::string_view(b.cell), b.allocator, sort_bytes(b));
   });
   return curve;
 }
@@ -111,7 +116,11 @@ std::string curve_text(std::span<const CurveEntry> curve, std::int64_t now, cons
   return table.text();
 }
 
-std::optional<limits::AutoAnswer> auto_answer(std::span<const CurveEntry> curve, std::int64_t now) {
+std::optional<limits::AutoAnswer> auto_answer(std::span<const CurveEntry> all, std::int64_t now,
+                                              lab::Allocator allocator) {
+  std::vector<CurveEntry> curve;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(curve),
+               [&](const CurveEntry& entry) { return entry.allocator == allocator; });
   std::set<std::string> cells;
   for (const CurveEntry& entry : curve)
     cells.insert(entry.cell);

@@ -38,6 +38,9 @@ void read_arm(const json& arm, CurveEntry& entry) {
   }
   read_ratio(arm, lab::kDecode, entry.decode_ratio, entry.decode_lower);
   read_ratio(arm, lab::kPrefill, entry.prefill_ratio, entry.prefill_lower);
+  const auto allocator = lab::allocator_from_name(arm.value("allocator", "mlx"));
+  if (!allocator) throw json::other_error::create(501, "allocator is none that is known", &arm);
+  entry.allocator = *allocator;
   const auto kind = lab::kind_from_name(arm.at("cache_limit_mode").get<std::string>());
   if (!kind) throw json::other_error::create(501, "cache_limit_mode is none that is known", &arm);
   entry.cache_limit = {*kind, optional_at<std::int64_t>(arm, "cache_limit_asked_bytes").value_or(0)};
@@ -76,7 +79,9 @@ std::string curve_json(std::span<const CurveEntry> curve, std::int64_t now) {
     object["cell"] = entry.cell;
     object["reason"] = entry.reason;
     object["arm"] = entry.arm;
-    object["cache_limit_bytes"] = nullable(lab::effective_bytes(entry.cache_limit));
+    object["cache_limit_bytes"] =
+        nullable(lab::effective_bytes(lab::Arm{entry.arm, entry.cache_limit, entry.allocator}));
+    object["allocator"] = lab::allocator_name(entry.allocator);
     object["verdict"] = entry.verdict;
     object["measured_at"] = entry.measured_at;
     object["age_seconds"] = now - entry.measured_at;

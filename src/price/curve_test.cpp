@@ -20,7 +20,7 @@ CurveEntry entry(const std::string& cell, const lab::ArmLimit& limit, const std:
                  std::int64_t age_days = 1) {
   CurveEntry made;
   made.cell = cell;
-  made.arm = lab::arm_name(limit);
+  made.arm = lab::limit_name(limit);
   made.cache_limit = limit;
   made.verdict = verdict;
   made.is_baseline = verdict == "BASELINE";
@@ -72,6 +72,18 @@ TEST(AutoAnswer, UnsetStaysUnset) {
   EXPECT_FALSE(answer->bytes);
 }
 
+TEST(AutoAnswer, AnotherAllocatorsCurveSaysNothing) {
+  std::vector<CurveEntry> curve{entry("churn", kSmall, "SHIP"), entry("churn", kZero, "SHIP"),
+                                entry("steady", kZero, "CLOSE")};
+  curve[1].allocator = lab::Allocator::kWeir;
+  curve[2].allocator = lab::Allocator::kWeir;
+  EXPECT_EQ(auto_answer(curve, kNow)->bytes, 64 << 20);
+  EXPECT_FALSE(auto_answer(curve, kNow, lab::Allocator::kWeir));  // steady closed it there
+  curve.pop_back();
+  EXPECT_EQ(auto_answer(curve, kNow, lab::Allocator::kWeir)->bytes, 0);
+  EXPECT_FALSE(auto_answer(curve, kNow, lab::Allocator::kMlxPolicy));
+}
+
 TEST(CurvePayload, WhatIsNoneIsBadData) {
   store::CurvePoint point;
   for (const char* text : {"", "[]", "{}", "{\"is_baseline\":1}"}) {
@@ -113,27 +125,73 @@ lab::ExperimentResult result_with(lab::Verdict verdict) {
   return result;
 }
 
-TEST(StoredCurve, IsOfThisModelMachineAndLibraryOnly) {
-  std::string folder = (std::filesystem::temp_directory_path() / "weir-curve.XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  {
-    auto store = store::Store::open(std::filesystem::path(folder) / "weir.db");
-    ASSERT_TRUE(store) << describe(store.error());
-    for (const store::CurvePoint& point : lab::curve_points(result_with(lab::Verdict::kShip), kNow))
-      ASSERT_TRUE(store->put_curve_point(point));
-    const auto curve = stored_curve(*store, {"model", "machine", "mlx 0.32.4"});
-    ASSERT_TRUE(curve);
-    ASSERT_EQ(curve->size(), 2u);
-    EXPECT_EQ(curve->front().arm, "64 MiB");
-    EXPECT_EQ(curve->front().cache_limit, kSmall);
-    EXPECT_EQ(curve->front().decode_lower, 0.991);
-    EXPECT_EQ(curve->front().saved_lower_bytes, 1'840'000'000);
-    EXPECT_TRUE(curve->back().is_baseline);
-    EXPECT_EQ(auto_answer(*curve, kNow)->bytes, 64 << 20);
-    EXPECT_TRUE(stored_curve(*store, {"other", "machine", "mlx 0.32.4"})->empty());
-    EXPECT_TRUE(stored_curve(*store, {"model", "machine", "mlx 0.32.5"})->empty());
+class StoredCurve : public testing::Test {
+ protected:
+  StoredCurve() : folder_((std::filesystem::temp_directory_path() / "weir-curve.XXXXXX").string()) {
+    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
+    store_.emplace(value_or_throw(store::Store::open(std::filesystem::path(folder_) / "weir.db")));
   }
-  std::filesystem::remove_all(folder);
+  ~StoredCurve() override {
+    store_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  void put(const lab::ExperimentResult& result) {
+    for (const store::CurvePoint& point : lab::curve_points(result, kNow))
+      ASSERT_TRUE(store_->put_curve_point(point));
+  }
+  std::vector<CurveEntry> curve(const CurveKey& key = {"model", "machine", "mlx 0.32.4"}) {
+    return value_or_throw(stored_curve(*store_, key));
+  }
+
+  std::string folder_;
+  std::optional<store::Store> store_;
+};
+
+TEST_F(StoredCurve, IsOfThisModelMachineAndLibraryOnly) {
+  put(result_with(lab::Verdict::kShip));
+  const auto all = curve();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all.front().arm, "64 MiB");
+  EXPECT_EQ(all.front().cache_limit, kSmall);
+  EXPECT_EQ(all.front().decode_lower, 0.991);
+  EXPECT_EQ(all.front().saved_lower_bytes, 1'840'000'000);
+  EXPECT_TRUE(all.back().is_baseline);
+  EXPECT_EQ(auto_answer(all, kNow)->bytes, 64 << 20);
+  EXPECT_TRUE(curve({"other", "machine", "mlx 0.32.4"}).empty());
+  EXPECT_TRUE(curve({"model", "machine", "mlx 0.32.5"}).empty());
+}
+
+TEST_F(StoredCurve, AllocatorsKeepTheirLimitsApart) {
+  put(result_with(lab::Verdict::kShip));
+  auto result = result_with(lab::Verdict::kClose);
+  result.seal = std::string(64, 'd');
+  result.baseline = "weir unlimited";
+  for (lab::ArmResult& arm : result.cells[0].arms) {
+    arm.allocator = lab::Allocator::kWeir;
+    arm.name = lab::arm_name(arm.allocator, arm.cache_limit);
+  }
+  put(result);
+  const auto all = curve();
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].arm, "64 MiB");
+  EXPECT_EQ(all[2].arm, "weir 64 MiB");
+  EXPECT_EQ(all[2].allocator, lab::Allocator::kWeir);
+  EXPECT_EQ(auto_answer(all, kNow)->bytes, 64 << 20);
+  EXPECT_FALSE(auto_answer(all, kNow, lab::Allocator::kWeir));
+  EXPECT_THAT(curve_text(all, kNow, {}), HasSubstr("weir 64 MiB"));
+  EXPECT_THAT(curve_json(all, kNow), HasSubstr("\"allocator\": \"weir\""));
+}
+
+TEST_F(StoredCurve, APointFromBeforeThereWereAllocatorsIsOnMlx) {
+  auto points = lab::curve_points(result_with(lab::Verdict::kShip), kNow);
+  const std::string key = "\"allocator\":\"mlx\",";
+  for (store::CurvePoint& point : points) {
+    ASSERT_NE(point.json.find(key), std::string::npos);
+    point.json.erase(point.json.find(key), key.size());
+    ASSERT_TRUE(store_->put_curve_point(point));
+  }
+  EXPECT_EQ(auto_answer(curve(), kNow)->bytes, 64 << 20);
 }
 
 }  // namespace

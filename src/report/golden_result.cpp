@@ -7,8 +7,7 @@ namespace {
 lab::ArmResult arm(const lab::ArmLimit& limit, std::int64_t footprint, std::int64_t retained,
                    std::int64_t faults) {
   lab::ArmResult result;
-  result.name = lab::arm_name(limit);
-  result.allocator = "mlx";
+  result.name = lab::limit_name(limit);
   result.cache_limit = limit;
   result.cache_limit_bytes = lab::effective_bytes(limit);
   result.measured = {footprint, footprint - 3'000'000, 808'000'000, retained, faults, 152.3, 10.23};

@@ -43,9 +43,9 @@ std::string markdown(const lab::ExperimentResult& result, const RunRecord& recor
   if (result.quick) out += "A quick run is a screen: it can rule nothing in or out.\n\n";
   if (!result.complete) out += "Unfinished: blocks of the plan are missing.\n\n";
   for (const lab::CellResult& cell : result.cells) {
-    out += priced_section(cell) + verdict_section(cell);
+    out += priced_section(cell, result.design) + verdict_section(cell);
     out += checks_section(result, cell);
-    out += noise_section(cell, result.rule) + bounds_section(cell) + exact_section(cell);
+    out += noise_section(cell, result.rule, result.design) + bounds_section(cell) + exact_section(cell);
   }
   out += rule_section(result) + order_section(record) + starts_section(record);
   return out + environment_section(result, record) + again_section(result, record);

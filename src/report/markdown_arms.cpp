@@ -28,21 +28,27 @@ std::string shown(const std::optional<std::int64_t>& number) {
 
 }  // namespace
 
-std::string priced_section(const lab::CellResult& cell) {
+std::string priced_section(const lab::CellResult& cell, lab::Design design) {
   const PricedTable priced = priced_table(cell);
   const std::string unit = std::string(", ") + priced.unit.name;
-  MarkdownTable table({"freed buffers kept", "footprint" + unit, "live peak" + unit, "retained" + unit,
+  MarkdownTable table({priced.arm_head, "footprint" + unit, "live peak" + unit, "retained" + unit,
                        "faults, k", "prefill, tok/s", "decode, tok/s", "verdict"},
                       "lrrrrrrl");
   for (const PricedRow& row : priced.rows)
     table.add({row.limit, row.footprint, row.live_peak, row.retained, row.faults, row.prefill, row.decode,
                row.verdict});
+  const std::string speeds =
+      design == lab::Design::kBetween
+          ? "and so do the speeds, from others of them: arms of MLX's own allocator and "
+            "of the pool's cannot be switched in one process"
+          : "speeds from turns within one process";
   return "## " + markdown_escaped(cell_line(cell)) + "\n\n" + table.text() +
          "\nThe baseline's figures are absolute, the others are changes against it; brackets hold one-sided "
          "bounds at "
          "the plan's corrected level. Footprint, live peak, retained and faults come from fresh processes of "
          "one arm "
-         "each, speeds from turns within one process.\n\n";
+         "each, " +
+         speeds + ".\n\n";
 }
 
 std::string verdict_section(const lab::CellResult& cell) {
@@ -98,11 +104,13 @@ std::string exact_section(const lab::CellResult& cell) {
   return "## Measured\n\n" + table.text() + "\n";
 }
 
-std::string noise_section(const lab::CellResult& cell, const lab::Rule& rule) {
+std::string noise_section(const lab::CellResult& cell, const lab::Rule& rule, lab::Design design) {
+  const bool between = design == lab::Design::kBetween;
   std::string out = "## A against A\n\n" + markdown_escaped(noise_line(cell, rule)) + ".\n\n";
   if (cell.noise.empty()) return out;
-  MarkdownTable table({"metric", "sd of a pair", "sd of a start", "smallest loss seen", "second turn / first",
-                       "starts", "pairs", "minutes to see the margin"},
+  MarkdownTable table({"metric", "sd of a pair", "sd of a start", "smallest loss seen",
+                       between ? "second start / first" : "second turn / first",
+                       between ? "blocks of starts" : "starts", "pairs", "minutes to see the margin"},
                       "lrrrrrrr");
   for (const lab::NoiseFloor& floor : cell.noise) {
     table.add({floor.metric, percent(floor.sd_pair), percent(floor.sd_start),
@@ -110,7 +118,9 @@ std::string noise_section(const lab::CellResult& cell, const lab::Rule& rule) {
                std::to_string(floor.starts), std::to_string(floor.pairs),
                floor.minutes_for_margin ? minutes(*floor.minutes_for_margin) : "?"});
   }
-  return out + table.text() + "\nTwo baseline turns stand in every block; what they differ by is noise.\n\n";
+  return out + table.text() +
+         fmt::format("\nTwo baseline {} stand in every block; what they differ by is noise.\n\n",
+                     between ? "starts" : "turns");
 }
 
 }  // namespace weir::report

@@ -21,13 +21,18 @@ std::string ratio_text(const std::map<std::string, double>& ratios, const char* 
   return found == ratios.end() ? "?" : change(found->second);
 }
 
+/// What a speed value stands for.
+const char* unit_of(const RunRecord& record) {
+  return record.design == lab::Design::kBetween ? "block of starts" : "start";
+}
+
 }  // namespace
 
 std::string order_section(const RunRecord& record) {
   if (record.speed.empty()) return "";
   std::string out = "## Run order\n\n";
   for (const SpeedStart& start : record.speed) {
-    out += fmt::format("{}. start {} ({}): ", &start - record.speed.data() + 1, start.index + 1,
+    out += fmt::format("{}. {} {} ({}): ", &start - record.speed.data() + 1, unit_of(record), start.index + 1,
                        markdown_escaped(start.status));
     for (std::size_t block = 0; block < start.blocks.size(); ++block) {
       out += block == 0 ? "" : " — ";
@@ -40,7 +45,7 @@ std::string order_section(const RunRecord& record) {
 }
 
 std::string starts_section(const RunRecord& record) {
-  MarkdownTable speeds({"start", "arm", "prefill", "decode"}, "rlrr");
+  MarkdownTable speeds({unit_of(record), "arm", "prefill", "decode"}, "rlrr");
   for (const SpeedStart& start : record.speed)
     for (const auto& [arm, ratios] : start.ratio)
       speeds.add({std::to_string(start.index + 1), arm, ratio_text(ratios, lab::kPrefill),
@@ -55,7 +60,8 @@ std::string starts_section(const RunRecord& record) {
                     shown(measured.retained_peak_bytes), shown(measured.page_faults)});
   }
   std::string out;
-  if (!speeds.empty()) out += "## Each start: speed against the baseline\n\n" + speeds.text() + "\n";
+  if (!speeds.empty())
+    out += fmt::format("## Each {}: speed against the baseline\n\n", unit_of(record)) + speeds.text() + "\n";
   if (!footprints.empty()) out += "## Each start: footprint\n\n" + footprints.text() + "\n";
   return out;
 }

@@ -81,6 +81,10 @@ PricedTable priced_table(const lab::CellResult& cell) {
     if (arm.is_baseline) baseline = arm.measured;
     largest = std::max(largest, arm.measured.footprint_peak_bytes.value_or(0));
   }
+  const bool one_allocator = std::all_of(cell.arms.begin(), cell.arms.end(), [](const lab::ArmResult& arm) {
+    return !lab::is_pool(arm.allocator);
+  });
+  table.arm_head = one_allocator ? "freed buffers kept" : "arm";
   table.unit = byte_unit(largest);
   for (const lab::ArmResult& arm : cell.arms)
     if (arm.is_baseline) table.rows.push_back(baseline_row(arm, table.unit));
@@ -114,10 +118,18 @@ std::string noise_line(const lab::CellResult& cell, const lab::Rule& rule) {
 }
 
 std::string design_text(const lab::ExperimentResult& result) {
-  std::string starts = std::to_string(result.starts);
-  if (result.starts != result.starts_planned) starts += " of " + std::to_string(result.starts_planned);
-  std::string text = fmt::format("{} start{} × {} block{}", starts, result.starts_planned == 1 ? "" : "s",
-                                 result.blocks_per_start, result.blocks_per_start == 1 ? "" : "s");
+  const bool between = result.design == lab::Design::kBetween;
+  std::string text = std::to_string(result.starts);
+  if (result.starts != result.starts_planned) text += " of " + std::to_string(result.starts_planned);
+  if (between) {
+    const std::size_t processes = result.cells.empty() ? 0 : result.cells[0].arms.size() + 1;
+    text = fmt::format("between: {} block{} × {} starts", text, result.starts_planned == 1 ? "" : "s",
+                       processes);
+    if (result.blocks_per_start > 1) text += fmt::format(" × {} turns", result.blocks_per_start);
+  } else {
+    text = fmt::format("{} start{} × {} block{}", text, result.starts_planned == 1 ? "" : "s",
+                       result.blocks_per_start, result.blocks_per_start == 1 ? "" : "s");
+  }
   if (result.looks > 1) text += fmt::format(", look {} of {}", result.looks_done, result.looks);
   return text;
 }

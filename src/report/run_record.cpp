@@ -68,17 +68,26 @@ SpeedStart speed_start(const lab::Plan& plan, const lab::Records& records, int i
   SpeedStart start;
   start.index = index;
   StartMeans decode(plan, lab::decode_rate), prefill(plan, lab::prefill_rate);
+  const bool between = lab::design_of(plan.question) == lab::Design::kBetween;
+  std::size_t stored = 0;
   for (const lab::BlockRecord& block : records.blocks) {
     if (block.start != index) continue;
-    start.blocks.emplace_back();
-    for (const lab::TurnRecord& turn : block.turns)
+    ++stored;
+    // A process of the between design has one arm, whatever its turns: the block of starts is one line.
+    if (!between || start.blocks.empty()) start.blocks.emplace_back();
+    for (const lab::TurnRecord& turn : block.turns) {
       start.blocks.back().push_back(arm_at(plan, turn.arm));
+      if (between) break;
+    }
+  }
+  for (const lab::BlockRecord& block : lab::comparable_blocks(plan, records)) {
+    if (block.start != index) continue;
     decode.add(block);
     prefill.add(block);
   }
   decode.put(plan, lab::kDecode, start);
   prefill.put(plan, lab::kPrefill, start);
-  const bool whole = start.blocks.size() == static_cast<std::size_t>(plan.sizes.blocks_per_start);
+  const bool whole = stored == static_cast<std::size_t>(lab::records_per_start(plan));
   start.status = status_of(records, false, index, whole);
   return start;
 }
@@ -109,6 +118,7 @@ bool has_speed_data(const lab::Records& records, int index) {
 
 RunRecord run_record_of(const lab::Plan& plan, const lab::Records& records) {
   RunRecord record;
+  record.design = lab::design_of(plan.question);
   for (int index = 0; index < plan.sizes.starts; ++index)
     if (has_speed_data(records, index)) record.speed.push_back(speed_start(plan, records, index));
   for (const lab::FootprintRecord& footprint : records.footprints)

@@ -10,11 +10,11 @@
 
 namespace weir::report {
 
-/// One fresh process of the crossover, as it ran.
+/// One fresh process of the crossover, or one block of starts of the between design, as it ran.
 struct SpeedStart {
   int index = 0;
   std::string status;                            ///< "complete", or why it does not count.
-  std::vector<std::vector<std::string>> blocks;  ///< Arms in the order of their turns, block by block.
+  std::vector<std::vector<std::string>> blocks;  ///< Arms in running order, block by block; between: one.
   std::map<std::string, std::map<std::string, double>> ratio;  ///< Arm -> metric -> ratio to the baseline.
 };
 
@@ -27,6 +27,7 @@ struct FootprintStart {
 
 /// What was run, in the order of time: the part of a report that the result's summary leaves out.
 struct RunRecord {
+  lab::Design design = lab::Design::kCrossover;
   std::vector<SpeedStart> speed;
   std::vector<FootprintStart> footprint;
   std::string command;                           ///< What makes this report again.

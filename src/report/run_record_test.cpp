@@ -37,6 +37,21 @@ TEST(RunRecord, AStartsValueIsTheMeanLogRatioOverItsBlocks) {
   EXPECT_NEAR(record.speed[0].ratio.at("0").at(lab::kDecode), 1.0, 1e-12);
 }
 
+TEST(RunRecord, ABlockOfStartsIsOneLineOfItsProcesses) {
+  lab::Plan between = plan();
+  between.question.arms[1] = lab::make_arm(lab::Allocator::kWeir, lab::ArmLimit::of(0));
+  lab::Records records;
+  records.blocks.push_back({0, 0, {turn(1, false, 0.5), turn(1, false, 0.5)}, 0});
+  records.blocks.push_back({0, 1, {turn(0, true, 1), turn(0, true, 1)}, 0});
+  records.blocks.push_back({0, 2, {turn(0, false, 1), turn(0, false, 1)}, 0});
+  const RunRecord record = run_record_of(between, records);
+  EXPECT_EQ(record.design, lab::Design::kBetween);
+  ASSERT_EQ(record.speed.size(), 1u);
+  EXPECT_THAT(record.speed[0].blocks, ElementsAre(ElementsAre("weir 0", "unlimited", "unlimited")));
+  EXPECT_EQ(record.speed[0].status, "complete");
+  EXPECT_NEAR(record.speed[0].ratio.at("weir 0").at(lab::kDecode), 2.0, 1e-12);
+}
+
 TEST(RunRecord, AStartThatWasCutShortSaysWhy) {
   lab::Records records;
   records.blocks.push_back({1, 0, {turn(0, false, 1), turn(1, false, 1), turn(0, true, 1)}, 0});

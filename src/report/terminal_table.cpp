@@ -49,7 +49,7 @@ std::string coloured(const std::string& table, const PricedTable& priced, const 
 TextTable laid_out(const PricedTable& priced, const Style& style, bool with_verdict) {
   TextTable table(style);
   const std::string unit = std::string(" ") + priced.unit.name;
-  table.add_column("freed buffers kept", Align::kLeft);
+  table.add_column(priced.arm_head, Align::kLeft);
   table.add_column("footprint" + unit, Align::kBounded);
   table.add_column("live peak" + unit, Align::kRight, 2);
   table.add_column("retained" + unit, Align::kRight, 3);

@@ -40,6 +40,22 @@ TEST(TerminalTable, ColoursVerdictsOnlyWhenAsked) {
   EXPECT_THAT(terminal_table(golden_result(), kFooter, {}), Not(HasSubstr("\x1b")));
 }
 
+TEST(TerminalTable, ArmsOfAPoolSayTheirAllocatorAndBetweenItsDesign) {
+  lab::ExperimentResult result = golden_result();
+  result.design = lab::Design::kBetween;
+  result.blocks_per_start = 1;
+  lab::ArmResult& arm = result.cells[0].arms[2];
+  arm.allocator = lab::Allocator::kWeir;
+  arm.name = lab::arm_name(arm.allocator, arm.cache_limit);
+  const std::string text = terminal_table(result, kFooter, {});
+  EXPECT_THAT(text, HasSubstr("between: 6 blocks × 6 starts\n"));
+  EXPECT_THAT(text, HasSubstr("\n  arm  "));
+  EXPECT_THAT(text, HasSubstr("\n  weir 64 MiB  "));
+  result.blocks_per_start = 3;
+  result.starts = 2;
+  EXPECT_THAT(terminal_table(result, kFooter, {}), HasSubstr("between: 2 of 6 blocks × 6 starts × 3 turns"));
+}
+
 TEST(TerminalTable, SaysWhatWasNotStored) {
   const std::string text = terminal_table(golden_result(), {false, ""}, {});
   EXPECT_THAT(text, Not(HasSubstr("stored for")));

@@ -5,8 +5,9 @@ import tool
 KEYS = [
     "text", "prompt_tokens", "generated_tokens", "finish_reason", "prefill_tokens_per_second",
     "decode_tokens_per_second", "footprint_peak_bytes", "footprint_peak_low_bytes", "live_peak_bytes",
-    "retained_bytes", "page_faults", "limits", "layers", "footprint_peak_source", "blas",
+    "retained_bytes", "page_faults", "limits", "layers", "footprint_peak_source", "blas", "allocator",
 ]
+ALLOCATORS = ["mlx", "mlx-policy", "weir"]
 FRANCE = ["generate", "smollm2", "-p", "What is the capital of France?", "--temperature", "0"]
 
 
@@ -16,6 +17,11 @@ class GenerateModel(tool.ToolTest):
         for key in KEYS:
             self.assertIn(key, result)
         self.assertIn("Paris", result["text"])
+        self.assertEqual(result["allocator"], "weir")
+        self.check_layers(result)
+        self.assertIn("OpenBLAS", result["blas"])
+
+    def check_layers(self, result):
         layers = {name: value or 0 for name, value in result["layers"].items() if not isinstance(value, (dict, list))}
         self.assertEqual(
             layers["footprint"],
@@ -24,10 +30,38 @@ class GenerateModel(tool.ToolTest):
         )
         self.assertEqual(layers["footprint"] + layers["file"], layers["resident"] + layers["swap"])
         self.assertEqual(sum(result["layers"]["tags"].values()), layers["live"])
-        self.assertIsNone(result["layers"]["untouched"])
+        self.assertEqual(result["layers"]["untouched"] is None, result["allocator"] == "mlx")
+        self.assertEqual(result["layers"]["overdraw"], None if result["allocator"] == "mlx" else 0)
+        parts = {part["name"]: part["bytes"] for part in result["layers"]["identified_parts"]}
+        self.assertEqual("pool padding" in parts, result["allocator"] != "mlx")
+        self.assertEqual(sum(parts.values()), layers["identified"])
         self.assertLessEqual(result["footprint_peak_low_bytes"], result["footprint_peak_bytes"])
-        self.assertLess(abs(layers["unexplained"]), 0.5 * layers["footprint"])
-        self.assertIn("OpenBLAS", result["blas"])
+        self.assertLess(abs(layers["unexplained"]), 0.1 * layers["footprint"])
+
+    def test_every_allocator_gives_the_same_text_and_sums_that_hold(self):
+        results = [self.run_json(*FRANCE, "-n", "24", "--allocator", name) for name in ALLOCATORS]
+        for name, result in zip(ALLOCATORS, results):
+            self.assertEqual(result["allocator"], name)
+            self.assertEqual(result["text"], results[0]["text"])
+            self.check_layers(result)
+
+    def test_a_memory_limit_that_suffices_is_kept(self):
+        for name in ["mlx-policy", "weir"]:
+            limit = 150 << 20
+            result = self.run_json(*FRANCE, "-n", "4", "--allocator", name, "--memory-limit", str(limit))
+            self.assertEqual(result["limits"]["memory_limit"]["bytes"], limit)
+            self.assertLessEqual(result["layers"]["live"] + result["layers"]["retained"], limit)
+            self.assertLessEqual(result["live_peak_bytes"], limit)
+
+    def test_settings_of_a_surrounding_run_decide(self):
+        agent = ("v1 allocator=mlx-policy cache=1048576 memory=none host_clear=age enforce=0 children=1"
+                 " huge_pages=1 run=5")
+        result = self.run_json(*FRANCE, "-n", "2", "--cache-limit", "unlimited", WEIR_AGENT=agent)
+        self.assertEqual(result["allocator"], "mlx-policy")
+        self.assertLessEqual(result["retained_bytes"], 1 << 20)
+        done = self.run_weir(*FRANCE, "-n", "2", WEIR_AGENT="nonsense")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"WEIR_AGENT", done.stderr)
 
     def test_text_streams_to_stdout_and_statistics_go_to_stderr(self):
         done = self.run_weir(*FRANCE, "-n", "24")
@@ -42,7 +76,7 @@ class GenerateModel(tool.ToolTest):
         self.assertEqual(done.stderr, b"")
 
     def test_limits_are_applied_and_said(self):
-        done = self.run_weir(*FRANCE, "-n", "2", "--cache-limit", "1MiB")
+        done = self.run_weir(*FRANCE, "-n", "2", "--cache-limit", "1MiB", "--allocator", "mlx-policy")
         text = done.stderr.decode()
         self.assertIn("previous 33,554,432 bytes, now 1,048,576 bytes", text)
         self.assertIn("trimmed", text)

@@ -32,15 +32,27 @@ class GenerateRefusals(tool.ToolTest):
             (["generate", "smollm2", "-p", "x", "--frobnicate"], "--frobnicate"),
             (["generate", "smollm2", "-p", "x", "--stop", ""], "--stop"),
             (["generate", "smollm2", "-p", "x", "--cache-limit", "8G B"], "8G B"),
+            (["generate", "smollm2", "-p", "x", "--memory-limit", "0"], "memory limit"),
             (["generate", "smollm2", "-p", "-"], "stdin"),
             (["generate", "smollm2", "-p", ""], "empty"),
             (["generate", "smollm2", "-p", b"ab\xff"], "byte 2"),
         ]:
             self.assert_refused(self.run_weir(*words), 64, fragment)
 
-    def test_a_memory_limit_is_69_until_something_can_keep_it(self):
-        done = self.run_weir("generate", "smollm2", "-p", "x", "--memory-limit", "1GiB")
-        self.assert_refused(done, 69, "--memory-limit", "refuses no allocation")
+    def test_a_memory_limit_that_mlx_would_not_keep_is_64(self):
+        words = ["generate", "smollm2", "-p", "x", "--memory-limit", "1GiB", "--allocator", "mlx"]
+        self.assert_refused(self.run_weir(*words), 64, "--memory-limit", "--allocator weir")
+        done = self.run_weir("generate", "smollm2", "-p", "x", "--allocator", "jemalloc")
+        self.assert_refused(done, 64, "--allocator", "jemalloc")
+
+    def test_a_memory_limit_below_the_need_is_75_with_its_sum(self):
+        for allocator in ["mlx-policy", "weir"]:
+            # In the middle of the weights, and in the middle of a prompt.
+            for limit, words in [("50MiB", []), ("126MiB", ["word " * 1500])]:
+                prompt = words or ["x"]
+                done = self.run_weir("generate", "-p", *prompt, "-n", "2", "--memory-limit", limit,
+                                     "--allocator", allocator)
+                self.assert_refused(done, 75, "cannot be granted", "live ", "over the memory limit of")
 
     def test_a_prompt_beyond_the_context_is_64(self):
         done = self.run_weir("generate", "smollm2", "-p", "x", "-n", "9000")

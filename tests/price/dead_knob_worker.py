@@ -29,7 +29,7 @@ def main():
         if request["op"] != "switch":
             return worker.ask(request)
         asked = request["cache_limit"]
-        reply = worker.ask({"op": "switch", "cache_limit": {"mode": STUCK, "bytes": None}})
+        reply = worker.ask({**request, "cache_limit": {"mode": STUCK, "bytes": None}})
         if LIAR and reply and reply.get("event") == "switched":
             reply["previous_bytes"] = state["claimed"]
             reply["in_force_bytes"] = state["claimed"] = asked_bytes(asked)

@@ -5,7 +5,11 @@ WEIR_TEST_FAKE_WORKER is a JSON object; every key may be left out:
   seed      number behind all noise (default 1); with `counter` each start draws its own noise from it
   counter   path of a file that counts starts, so that runs repeat exactly; without it the process id is used
   noise     sd of the log time of a request (default 0.004)
-  speed     {limit: factor}: speed under that limit against the others ("0", "67108864", "unset", "unlimited")
+  speed     {limit: factor}: speed under that limit against the others ("0", "67108864", "unset", "unlimited";
+            on an allocator of the pool "weir:0", "mlx-policy:unset")
+  process   sd of the log time of a whole process (default 0)
+  allocator the one that it runs on, whatever it was asked for (default: as asked)
+  protocol  1: speaks the first protocol, which knows no allocators (default 2)
   scale     factor on all simulated times (default 1)
   sleep     seconds really slept in each request (default 0)
   keep      bytes newly retained per prompt token while nothing clips them (default 600000)
@@ -41,14 +45,29 @@ def start_number():
     return number
 
 
+def asked_on_the_command_line():
+    return sys.argv[sys.argv.index("--allocator") + 1] if "--allocator" in sys.argv else "mlx"
+
+
 class FakeModel:
     def __init__(self):
         self.random = random.Random(f"{CONFIG.get('seed', 1)}/{start_number()}")
-        self.mode, self.limit = "unset", LIBRARY_DEFAULT
+        self.pace = math.exp(self.random.gauss(0, CONFIG["process"])) if CONFIG.get("process") else 1
+        self.allocator = self.asked_allocator(asked_on_the_command_line())
+        self.set_limit("unset", None)
         self.retained = 0
         self.requests = 0
         self.faults = 0
         self.reset_peaks()
+
+    @staticmethod
+    def asked_allocator(name):
+        return CONFIG.get("allocator", "mlx" if CONFIG.get("protocol") == 1 else name)
+
+    def set_limit(self, mode, limit):
+        own_default = None if self.allocator == "weir" else LIBRARY_DEFAULT
+        self.mode = mode
+        self.limit = {"unlimited": None, "unset": own_default}.get(mode, limit)
 
     def reset_peaks(self):
         self.live_peak = WEIGHTS
@@ -62,11 +81,12 @@ class FakeModel:
             self.retained = min(self.retained, self.limit)
 
     def setting_name(self):
-        return str(self.limit) if self.mode == "bytes" else self.mode
+        limit = str(self.limit) if self.mode == "bytes" else self.mode
+        return limit if self.allocator == "mlx" else f"{self.allocator}:{limit}"
 
     def noisy(self, seconds):
         factor = CONFIG.get("speed", {}).get(self.setting_name(), 1.0)
-        return CONFIG.get("scale", 1.0) * seconds / factor * math.exp(self.random.gauss(0, CONFIG.get("noise", 0.004)))
+        return CONFIG.get("scale", 1.0) * self.pace * seconds / factor * math.exp(self.random.gauss(0, CONFIG.get("noise", 0.004)))
 
     def layers(self):
         footprint = WEIGHTS + self.retained + HOST
@@ -82,10 +102,10 @@ class FakeModel:
         asked = request["cache_limit"]
         previous = self.limit
         trimmed, self.retained = self.retained, 0
-        self.mode = asked["mode"]
-        self.limit = {"unlimited": None, "unset": LIBRARY_DEFAULT}.get(self.mode, asked.get("bytes"))
-        return {"event": "switched", "previous_bytes": previous, "in_force_bytes": self.limit,
-                "trimmed_bytes": trimmed, "seconds": 0.01}
+        self.allocator = self.asked_allocator(request.get("allocator", "mlx"))
+        self.set_limit(asked["mode"], asked.get("bytes"))
+        return self.named({"event": "switched", "previous_bytes": previous, "in_force_bytes": self.limit,
+                           "trimmed_bytes": trimmed, "seconds": 0.01})
 
     def generate(self, request):
         self.requests += 1
@@ -122,12 +142,17 @@ class FakeModel:
             self.reset_peaks()
         return reply
 
+    def named(self, reply):
+        """With the allocator in force, where the protocol has it."""
+        return reply if CONFIG.get("protocol") == 1 else {**reply, "allocator": self.allocator}
+
     def ready(self):
-        return {"event": "ready", "protocol": 1, "pid": os.getpid(),
-                "model": {"name": "fake-model", "path_sha256": hashlib.sha256(b"fake-model").hexdigest(),
-                          "bytes": WEIGHTS},
-                "backend": "mlx-cpu", "library": "mlx 0.0.0", "blas": "none", "threads": 2,
-                "machine": "a simulated machine", "layers": self.layers()}
+        return self.named({
+            "event": "ready", "protocol": CONFIG.get("protocol", 2), "pid": os.getpid(),
+            "model": {"name": "fake-model", "path_sha256": hashlib.sha256(b"fake-model").hexdigest(),
+                      "bytes": WEIGHTS},
+            "backend": "mlx-cpu", "library": "mlx 0.0.0", "blas": "none", "threads": 2,
+            "machine": "a simulated machine", "layers": self.layers()})
 
 
 def main():

@@ -33,6 +33,17 @@ class RealModel(PricingTest):
                 self.assertEqual(arm_named(result, "0")["reason"], "knob")
                 self.assertEqual(result["pairs"], 0, "speed starts were spent on a void arm")
 
+    def test_the_pools_allocators_are_switched_in_one_real_process(self):
+        result = self.priced("--arms", "weir,mlx-policy:64MiB", "--quick", "--workload", TINY, worker=WEIR)
+        self.assertEqual((result["design"], result["baseline"]), ("crossover", "mlx-policy unlimited"))
+        for name, allocator, limit in (("mlx-policy unlimited", "mlx-policy", None), ("weir unset", "weir", None),
+                                       ("mlx-policy 64 MiB", "mlx-policy", 64 << 20)):
+            arm = arm_named(result, name)
+            self.assertEqual((arm["allocator"], arm["cache_limit_bytes"]), (allocator, limit))
+            self.assertIsNotNone(arm["measured"]["footprint_peak_bytes"])
+        for arm in result["cells"][0]["arms"]:
+            self.assertNotIn(arm["reason"], ("knob", "work", "failed_starts"), arm["sentence"])
+
 
 if __name__ == "__main__":
     unittest.main()

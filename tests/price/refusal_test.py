@@ -34,6 +34,13 @@ class Refusals(PricingTest):
             (("--limits", ""), "--limits"),
             (("--baseline", "-1"), "--baseline"),
             (("--arms", "cuda:0"), "--arms"),
+            (("--arms", ""), "such as weir,mlx-policy:64MiB,mlx:0"),
+            (("--arms", "weir:0,weir:0"), "weir 0 and weir 0"),
+            (("--arms", "weir,weir:unlimited"), "nothing can tell apart"),
+            (("--arms", "weir:8 G B"), "8 G B"),
+            (("--arms", "mlx-policy:unlimited"), "nothing to compare"),
+            (("--arms", "weir:0", "--baseline", "wier:0"), "--baseline"),
+            (("--arms", "weir:0", "--limits", "0"), "--limits"),
             (("--quick", "--decide", "5"), "--quick"),
             (("--decide", "0"), "--decide"),
             (("--seed", "x"), "--seed"),
@@ -42,9 +49,6 @@ class Refusals(PricingTest):
         ):
             with self.subTest(words=words):
                 self.refused(64, *words, says=[says])
-
-    def test_an_allocator_of_a_pool_is_69(self):
-        self.refused(69, "--arms", "mlx:0,weir:64MiB", says=["this build has no pool"])
 
     def test_a_model_that_is_not_there_is_69(self):
         run = self.price("no-such-model.gguf", worker=WEIR)
@@ -55,6 +59,10 @@ class Refusals(PricingTest):
 
     def test_a_bad_limit_in_the_environment_is_64(self):
         self.refused(64, says=["WEIR_CACHE_LIMIT", "8G B"], WEIR_CACHE_LIMIT="8G B")
+
+    def test_a_memory_limit_is_64_because_no_arm_sets_one(self):
+        for words in (("--limits", "0"), ("--arms", "weir:0")):
+            self.refused(64, *words, says=["WEIR_MEMORY_LIMIT", "no say here"], WEIR_MEMORY_LIMIT="1GiB")
 
     def test_a_state_folder_that_cannot_be_made_is_69(self):
         blocked = self.root / "blocked"

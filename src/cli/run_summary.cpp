@@ -1,0 +1,179 @@
+#include "cli/run_summary.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/byte_text.h"
+
+namespace weir::cli {
+namespace {
+
+constexpr std::size_t kMostPrograms = 8;
+constexpr std::size_t kMostUngoverned = 3;
+
+bool is_governed(const GovernedProgram& program) {
+  return !program.was_off && program.page.state != wire::PageState::kStarting;
+}
+
+bool has_page(const RunSummary& run, pid_t pid) {
+  return std::any_of(run.programs.begin(), run.programs.end(),
+                     [&](const GovernedProgram& program) { return program.page.pid == pid; });
+}
+
+std::string limit_text(std::uint64_t bytes) {
+  return bytes == wire::kNoLimit ? "none" : exact_bytes(static_cast<std::int64_t>(bytes));
+}
+
+const ledger::ProcessPeak* peak_of(const RunSummary& run, const ledger::PageReading& page) {
+  const auto found = std::find_if(run.peaks.begin(), run.peaks.end(), [&](const ledger::ProcessPeak& peak) {
+    return peak.pid == page.pid && peak.start_ticks == page.start_ticks;
+  });
+  return found == run.peaks.end() ? nullptr : &*found;
+}
+
+/// The biggest first.
+std::vector<const GovernedProgram*> ordered(const RunSummary& run) {
+  std::vector<const GovernedProgram*> programs;
+  for (const GovernedProgram& program : run.programs)
+    programs.push_back(&program);
+  std::stable_sort(programs.begin(), programs.end(), [](const auto* left, const auto* right) {
+    return left->page.live_peak > right->page.live_peak;
+  });
+  return programs;
+}
+
+std::string counts_line(const ledger::PageReading& page) {
+  const std::uint64_t all = page.hits + page.misses;
+  std::string line = with_commas(static_cast<std::int64_t>(page.allocations)) + " allocations";
+  if (all > 0)
+    line +=
+        fmt::format(", {:.1f} % reused", 100.0 * static_cast<double>(page.hits) / static_cast<double>(all));
+  if (page.returned > 0) line += " · returned " + short_bytes(static_cast<std::int64_t>(page.returned));
+  if (page.moved > 0) line += " · moved " + short_bytes(static_cast<std::int64_t>(page.moved));
+  return line;
+}
+
+/// What should not be: refusals, overdraws, troubles, and what the program itself asked for; "" for nothing.
+std::string events_line(const ledger::PageReading& page) {
+  std::string line;
+  const auto add = [&](std::uint64_t count, const char* one, const char* many) {
+    if (count == 0) return;
+    line += (line.empty() ? "" : " · ") + with_commas(static_cast<std::int64_t>(count)) + " " +
+            (count == 1 ? one : many);
+  };
+  add(page.refusals, "refusal", "refusals");
+  add(page.overdraws, "overdraw", "overdraws");
+  if (page.overdraws > 0) line += " (at most " + short_bytes(page.overdraw_peak) + ")";
+  add(page.host_clears, "clear by the program", "clears by the program");
+  add(page.host_limits, "limit set by the program", "limits set by the program");
+  add(page.troubles, "trouble", "troubles");
+  return line;
+}
+
+void add_program(const RunSummary& run, const GovernedProgram& program, std::vector<std::string>& lines) {
+  const ledger::PageReading& page = program.page;
+  std::string head = fmt::format("{} (pid {}): ", page.command, page.pid);
+  head += is_governed(program) ? fmt::format("governed by {}", wire::allocator_name(page.allocator))
+                               : "not governed: weir switched itself off there";
+  if (page.alive) head += ", and lives on";
+  lines.push_back(head);
+  if (const auto* peak = peak_of(run, page))
+    lines.push_back(fmt::format("  footprint peak {} to {}", short_bytes(peak->footprint.low_bytes),
+                                short_bytes(peak->footprint.high_bytes)));
+  std::string peaks = fmt::format("  peaks: live {} · retained {}", short_bytes(page.live_peak),
+                                  short_bytes(page.retained_peak));
+  if (page.allocator != wire::Allocator::kMlx) peaks += " · backed " + short_bytes(page.backed_peak);
+  lines.push_back(peaks);
+  lines.push_back("  limits: cache " + limit_text(page.cache_limit) + " · memory " +
+                  limit_text(page.memory_limit));
+  lines.push_back("  " + counts_line(page));
+  if (const std::string events = events_line(page); !events.empty()) lines.push_back("  " + events);
+}
+
+/// MLX was mapped, and the agent is not there or gave up.
+bool is_ungoverned(const RunSummary& run, pid_t pid, const Sighting& sighting) {
+  if (has_page(run, pid)) return false;
+  if (!run.settings.children && pid != run.child) return false;
+  return !sighting.libraries.agent || sighting.libraries.core;
+}
+
+std::string ungoverned_reason(const RunSummary& run) {
+  for (const auto& [pid, sighting] : run.sightings) {
+    if (!is_ungoverned(run, pid, sighting)) continue;
+    const std::string who = fmt::format("{} (pid {})", sighting.command, pid);
+    if (sighting.libraries.agent)
+      return who + " loaded MLX, and weir stayed out of it; its line on stderr says why";
+    return who +
+           " loaded MLX without weir's agent: a wrapper took LD_PRELOAD and WEIR_AGENT out of its "
+           "environment; start weir run behind the wrapper";
+  }
+  return "";
+}
+
+std::string unused_reason(const RunSummary& run) {
+  if (run.sightings.empty()) return "no MLX was loaded";
+  const bool child = run.sightings.count(run.child) > 0;
+  if (!run.settings.children && !child)
+    return "MLX was loaded only by what the program started, which --children no leaves alone";
+  return "MLX was loaded and never used";
+}
+
+}  // namespace
+
+std::vector<std::pair<pid_t, std::string>> ungoverned_of(const RunSummary& run) {
+  std::vector<std::pair<pid_t, std::string>> found;
+  for (const auto& [pid, sighting] : run.sightings)
+    if (is_ungoverned(run, pid, sighting)) found.emplace_back(pid, sighting.command);
+  for (const GovernedProgram& program : run.programs)
+    if (!is_governed(program)) found.emplace_back(program.page.pid, program.page.command);
+  return found;
+}
+
+Verdict verdict_of(const RunSummary& run) {
+  if (std::any_of(run.programs.begin(), run.programs.end(), is_governed)) return {true, "", false};
+  if (!run.obstacle.empty() && run.child == 0) return {false, run.obstacle, true};
+  if (!run.programs.empty())
+    return {
+        false,
+        "weir switched itself off in " + run.programs.front().page.command + "; its line on stderr says why",
+        true};
+  if (!run.has_pages && run.obstacle.empty())
+    return {std::nullopt, "not known: governed processes have no folder for their pages", false};
+  if (!run.obstacle.empty()) return {false, run.obstacle, false};
+  if (std::string reason = ungoverned_reason(run); !reason.empty()) return {false, std::move(reason), true};
+  return {false, unused_reason(run), false};
+}
+
+std::vector<std::string> summary_lines(const RunSummary& run) {
+  std::vector<std::string> lines;
+  const Verdict verdict = verdict_of(run);
+  if (verdict.governed != true)
+    lines.push_back((verdict.governed ? "nothing was governed: " : "") + verdict.reason);
+  const auto programs = ordered(run);
+  for (std::size_t i = 0; i < programs.size() && i < kMostPrograms; ++i)
+    add_program(run, *programs[i], lines);
+  if (programs.size() > kMostPrograms)
+    lines.push_back(
+        fmt::format("and {} more processes; --summary FILE has all", programs.size() - kMostPrograms));
+  if (run.programs.size() > 1 && run.footprint_peak)
+    lines.push_back(fmt::format("together: footprint peak {} to {}",
+                                short_bytes(run.footprint_peak->low_bytes),
+                                short_bytes(run.footprint_peak->high_bytes)));
+  if (verdict.governed == true) {
+    const auto others = ungoverned_of(run);
+    for (std::size_t i = 0; i < others.size() && i < kMostUngoverned; ++i)
+      lines.push_back(
+          fmt::format("warning: {} (pid {}) ran MLX ungoverned", others[i].second, others[i].first));
+  }
+  if (run.origin == ExitOrigin::kSignal)
+    lines.push_back(fmt::format("{} was ended by signal {}: exit code {}", run.command, run.child_code - 128,
+                                run.exit_code));
+  if (run.origin == ExitOrigin::kWeir && run.child != 0)
+    lines.push_back(fmt::format("exit code {} is weir's own; {} ended with {}", run.exit_code, run.command,
+                                run.child_code));
+  return lines;
+}
+
+}  // namespace weir::cli
