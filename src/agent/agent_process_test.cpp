@@ -120,6 +120,26 @@ TEST_F(AgentProcess, LeavesUnknownLibrariesToThemselvesWithOneLine) {
   EXPECT_THAT(pages(), IsEmpty());
 }
 
+TEST_F(AgentProcess, KeepsItsCoreOnlyWhereItGoverns) {
+  const auto host = [](const char* which) {
+    return std::vector<std::string>{WEIR_FAKE_HOST, fake(which), "run", "core", "run", "core"};
+  };
+  const std::string alone = "shift 8, block 1, active 7001, limit 7005\nno core\n";
+  EXPECT_THAT(run(host("whole")).out, HasSubstr("\ncore\n"));
+  EXPECT_EQ(run(host("newer")).out, alone + alone);
+  EXPECT_EQ(run(host("ten")).out, alone + alone);
+  EXPECT_EQ(run_with_text(host("whole"), "junk").out, alone + alone);
+  EXPECT_EQ(run_with_text(host("whole"), std::nullopt).out, alone + alone);
+}
+
+TEST_F(AgentProcess, ThreadsThatCallTogetherOutliveACoreThatDeclines) {
+  for (int round = 0; round < 5; ++round) {
+    const Ran ran = run_with_text({WEIR_MLX_HOST, "threads", "8"}, "junk");
+    EXPECT_EQ(ran.code, 0);
+    EXPECT_EQ(weir_lines(ran), 1) << ran.err;
+  }
+}
+
 TEST_F(AgentProcess, RefusesALibraryWhoseOwnCallsPassItBy) {
   const std::vector<std::string> argv = {WEIR_FAKE_HOST, fake("inside"), "run"};
   const Ran unasked = run(argv);

@@ -11,6 +11,8 @@
 namespace weir::agent {
 namespace {
 
+bool stays = false;  // Written inside the shim's once, read after it.
+
 void say(const std::string& what) {
   const std::string line = "weir: MLX runs ungoverned: " + what + "\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
@@ -55,6 +57,7 @@ const weir_memory_table* start(const weir_memory_table* real, const char* librar
   start.real = real;
   start.library = library;
   start.pages_folder = pages == nullptr ? "" : pages;
+  stays = true;  // Whatever becomes of it: handlers and threads of a try that fails may last.
   return govern::govern_process(start);
 }
 
@@ -70,4 +73,8 @@ extern "C" __attribute__((visibility("default"))) const weir_memory_table* weir_
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kLine, sizeof kLine - 1);
     return real;
   }
+}
+
+extern "C" __attribute__((visibility("default"))) int weir_agent_stays() {
+  return weir::agent::stays ? 1 : 0;
 }

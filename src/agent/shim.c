@@ -91,7 +91,9 @@ struct attempt {
   struct mlx found;
   char path[PATH_MAX];   // Of the object that defines `found`; "" when there is none.
   char other[PATH_MAX];  // A second one; "" when there is none.
+  void* core;
   weir_agent_start_function start;
+  weir_agent_stays_function stays;
   char trouble[512];  // Why `start` is NULL.
   int libraries;      // Loaded objects by the name of MLX.
   char library[kMostLibraries][PATH_MAX];
@@ -185,11 +187,19 @@ static void load_core(struct attempt* attempt) {
   const char* slash = dladdr(&real, &own) && own.dli_fname ? strrchr(own.dli_fname, '/') : NULL;
   const int folder = slash ? (int)(slash + 1 - own.dli_fname) : 0;
   snprintf(path, sizeof path, "%.*slibweir_core.so", folder, folder ? own.dli_fname : "");
-  void* core = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  void* symbol = core ? dlsym(core, "weir_agent_start") : NULL;
-  memcpy(&attempt->start, &symbol, sizeof symbol);
-  const char* trouble = symbol ? NULL : dlerror();
+  attempt->core = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* starts = attempt->core ? dlsym(attempt->core, "weir_agent_start") : NULL;
+  void* stays = starts ? dlsym(attempt->core, "weir_agent_stays") : NULL;
+  const char* trouble = stays ? NULL : dlerror();
+  if (stays) memcpy(&attempt->start, &starts, sizeof starts);
+  memcpy(&attempt->stays, &stays, sizeof stays);
   snprintf(attempt->trouble, sizeof attempt->trouble, "%s", trouble ? trouble : "");
+}
+
+// Every thread's attempt holds the core; where it stays out the last one to leave unmaps it. Outside the once
+// too.
+static void leave_core(const struct attempt* attempt) {
+  if (attempt->core && !(attempt->stays && attempt->stays())) dlclose(attempt->core);
 }
 
 // -- The start --
@@ -232,6 +242,7 @@ static COLD const struct weir_memory_table* start(const void* caller) {
     mine = attempt;
     pthread_once(&once, start_once);
     mine = NULL;
+    leave_core(attempt);
   } else if (!atomic_flag_test_and_set(&told)) {
     say("weir: a call of MLX's memory functions, and no MLX is loaded: nothing is governed");
   }

@@ -172,7 +172,12 @@ ChildExit ChildProcess::finish(std::chrono::milliseconds limit) {
 }
 
 std::string own_executable() {
-  return std::filesystem::read_symlink("/proc/self/exe").string();
+  std::error_code trouble;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", trouble);
+  if (trouble)
+    throw Failure({ErrorKind::kEnvironment, "/proc",
+                   "is not there, or not readable: " + trouble.message() + "; mount /proc"});
+  return path.string();
 }
 
 }  // namespace weir

@@ -54,7 +54,7 @@ class ChildProcess {
   std::optional<ChildExit> exit_;
 };
 
-/// Absolute path of the running executable.
+/// Absolute path of the running executable. Throws Failure (kEnvironment) where there is no /proc.
 [[nodiscard]] std::string own_executable();
 
 }  // namespace weir

@@ -94,7 +94,8 @@ Result<void> write_all(int fd, const std::filesystem::path& path, std::string_vi
 }  // namespace
 
 Result<void> write_atomically(const std::filesystem::path& path, std::string_view content, unsigned mode) {
-  std::string temporary = path.string() + ".XXXXXX";
+  // A name of its own: the target's may be as long as names can be.
+  std::string temporary = (path.parent_path() / ".weir.XXXXXX").string();
   OwnedFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd) return tl::unexpected(system_error(path, "write", errno));
   Result<void> written = write_all(fd.get(), path, content);

@@ -1,6 +1,7 @@
 #include "cli/mlx_sightings.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -56,6 +57,18 @@ MappedLibraries mapped_libraries(std::string_view maps) {
   return found;
 }
 
+pid_t innermost_pid(std::string_view status) {
+  constexpr std::string_view kKey = "\nNSpid:";
+  const std::size_t at = status.find(kKey);
+  if (at == std::string_view::npos) return 0;
+  std::string_view line = status.substr(at + kKey.size());
+  line = line.substr(0, line.find('\n'));
+  line.remove_prefix(std::min(line.size(), line.find_last_of(" \t") + 1));
+  pid_t pid = 0;
+  const auto [end, trouble] = std::from_chars(line.data(), line.data() + line.size(), pid);
+  return trouble == std::errc() && end == line.data() + line.size() && pid > 0 ? pid : 0;
+}
+
 void MlxSightings::look_if_due(std::chrono::milliseconds since_start) {
   if (since_start < next_) return;
   look();
@@ -75,7 +88,9 @@ void MlxSightings::look_at(pid_t pid) {
   const auto maps = read_text(process_file(pid, "maps"), kMostMapsBytes);
   if (!maps) return;  // gone, or not ours to read
   const MappedLibraries libraries = mapped_libraries(*maps);
-  if (libraries.mlx) seen_[pid] = {command_of(pid), libraries};
+  if (!libraries.mlx) return;
+  const auto status = read_text(process_file(pid, "status"));
+  seen_[pid] = {command_of(pid), libraries, status ? innermost_pid(*status) : 0};
 }
 
 }  // namespace weir::cli

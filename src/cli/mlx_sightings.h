@@ -13,16 +13,22 @@ namespace weir::cli {
 struct MappedLibraries {
   bool mlx = false;    ///< libmlx.so.
   bool agent = false;  ///< weir's, preloaded.
-  bool core = false;   ///< What the agent loads when MLX is used for the first time.
+  bool core =
+      false;  ///< What the agent loads when MLX is used first, and unloads where it declines to govern.
 };
 
 /// From the text of /proc/PID/maps. Any bytes. Pure.
 [[nodiscard]] MappedLibraries mapped_libraries(std::string_view maps);
 
+/// What a process calls itself, from the text of its /proc/PID/status: another number than ours in a PID
+/// namespace below ours. 0: the text does not say. Any bytes. Pure.
+[[nodiscard]] pid_t innermost_pid(std::string_view status);
+
 /// A process that had MLX mapped when somebody looked.
 struct Sighting {
   std::string command;
   MappedLibraries libraries;
+  pid_t own_pid = 0;  ///< innermost_pid.
 };
 
 /// Looks now and then which processes below one have MLX mapped: how `weir run` learns of a process that

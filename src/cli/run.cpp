@@ -1,14 +1,18 @@
 #include "cli/run.h"
 
+#include <sys/stat.h>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/byte_text.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "cli/run_start.h"
@@ -44,6 +48,7 @@ class Supervision {
   /// After the end: the last pages, and everything in its place.
   void report(RunSummary& summary) {
     watch_.sample();
+    watch_.settle();
     summary.programs = watch_.programs();
     summary.peaks = watch_.peak().processes();
     if (!summary.peaks.empty()) {
@@ -81,10 +86,12 @@ void decide_exit(const RunOptions& options, const ChildExit& exit, RunSummary& s
 void clean_up(const RunStart& start, const RunSummary& summary) {
   if (start.pages.empty() || start.joined) return;
   std::error_code ignored;
+  std::set<std::string> living;  // one pid may have been several programs, and they share its file
+  for (const GovernedProgram& program : summary.programs)
+    if (program.page.alive) living.insert(ledger::page_file_name(program.page.run, program.page.pid));
   for (const GovernedProgram& program : summary.programs) {
-    if (program.page.alive) continue;
-    std::filesystem::remove(start.pages / ledger::page_file_name(program.page.run, program.page.pid),
-                            ignored);
+    const std::string file = ledger::page_file_name(program.page.run, program.page.pid);
+    if (living.count(file) == 0) std::filesystem::remove(start.pages / file, ignored);
   }
 }
 
@@ -113,8 +120,12 @@ Result<void> run_attached(const RunOptions& options, const RunStart& start, RunS
 /// Where the summary goes, known before anything starts.
 Result<std::filesystem::path> summary_file(const RunOptions& options) {
   if (!options.summary) return std::filesystem::path();
+  if (options.summary->empty()) return fail(ErrorKind::kUsage, "--summary", "names no file");
   auto file = price::check_output_file(*options.summary, "name another file with --summary");
   if (!file && file.error().kind == ErrorKind::kUsage) file.error().where = "--summary " + *options.summary;
+  struct stat ignored {};
+  if (file && ::lstat(file->c_str(), &ignored) != 0 && errno != ENOENT)  // such as too long a name
+    return tl::unexpected(system_error(*file, "write", errno));
   return file;
 }
 
@@ -145,12 +156,22 @@ void note_start(const Invocation& invocation, const RunStart& start) {
   note_limits(invocation, start.limits);
   if (!start.joined) return;
   const auto text = [](bool none, std::uint64_t bytes) {
-    return none || bytes == wire::kNoLimit ? "none" : std::to_string(bytes) + " bytes";
+    return none || bytes == wire::kNoLimit ? "none" : exact_bytes(static_cast<std::int64_t>(bytes));
   };
   note(invocation,
        fmt::format("inside another weir run, whose limits hold too: cache limit {}, memory limit {}",
                    text(start.settings.cache_unset, start.settings.cache_limit),
                    text(false, start.settings.memory_limit)));
+}
+
+/// A machine without /proc is told in the summary as every other obstacle is.
+Result<void> try_attach(const RunOptions& options, const Invocation& invocation,
+                        const limits::Variables& variables, RunStart& start) {
+  try {
+    return attach_run(options, invocation, variables, start);
+  } catch (const Failure& failure) {
+    return tl::unexpected(failure.error());
+  }
 }
 
 Result<int> run_run(const RunOptions& options, const Invocation& invocation) {
@@ -169,7 +190,7 @@ Result<int> run_run(const RunOptions& options, const Invocation& invocation) {
       ledger::fit_for_output(std::filesystem::path(invocation.command->front()).filename().string());
   summary.limits = start->limits;
   summary.settings = start->settings;
-  Result<void> done = attach_run(options, invocation, variables, *start);
+  Result<void> done = try_attach(options, invocation, variables, *start);
   if (done) {
     note_start(invocation, *start);
     done = run_attached(options, *start, summary);

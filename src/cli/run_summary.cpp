@@ -10,16 +10,20 @@
 namespace weir::cli {
 namespace {
 
-constexpr std::size_t kMostPrograms = 8;
+constexpr std::size_t kMostPrograms = 20;
 constexpr std::size_t kMostUngoverned = 3;
+constexpr std::size_t kMostUnseen = 3;
 
 bool is_governed(const GovernedProgram& program) {
   return !program.was_off && program.page.state != wire::PageState::kStarting;
 }
 
-bool has_page(const RunSummary& run, pid_t pid) {
-  return std::any_of(run.programs.begin(), run.programs.end(),
-                     [&](const GovernedProgram& program) { return program.page.pid == pid; });
+/// A page names its process as that process does.
+bool has_page(const RunSummary& run, pid_t pid, const Sighting& sighting) {
+  const pid_t own = sighting.own_pid != 0 ? sighting.own_pid : pid;
+  return std::any_of(run.programs.begin(), run.programs.end(), [&](const GovernedProgram& program) {
+    return program.page.pid == pid || program.page.pid == own;
+  });
 }
 
 std::string limit_text(std::uint64_t bytes) {
@@ -92,22 +96,25 @@ void add_program(const RunSummary& run, const GovernedProgram& program, std::vec
   if (const std::string events = events_line(page); !events.empty()) lines.push_back("  " + events);
 }
 
-/// MLX was mapped, and the agent is not there or gave up.
+/// MLX was mapped, and the agent is not there.
 bool is_ungoverned(const RunSummary& run, pid_t pid, const Sighting& sighting) {
-  if (has_page(run, pid)) return false;
+  if (has_page(run, pid, sighting)) return false;
   if (!run.settings.children && pid != run.child) return false;
-  return !sighting.libraries.agent || sighting.libraries.core;
+  return !sighting.libraries.agent && !sighting.libraries.core;
+}
+
+std::string unseen_line(const std::pair<pid_t, std::string>& process) {
+  return fmt::format("{} (pid {}) ran MLX governed, but its counters could not be seen", process.second,
+                     process.first);
 }
 
 std::string ungoverned_reason(const RunSummary& run) {
   for (const auto& [pid, sighting] : run.sightings) {
     if (!is_ungoverned(run, pid, sighting)) continue;
-    const std::string who = fmt::format("{} (pid {})", sighting.command, pid);
-    if (sighting.libraries.agent)
-      return who + " loaded MLX, and weir stayed out of it; its line on stderr says why";
-    return who +
-           " loaded MLX without weir's agent: a wrapper took LD_PRELOAD and WEIR_AGENT out of its "
-           "environment; start weir run behind the wrapper";
+    return fmt::format(
+        "{} (pid {}) loaded MLX without weir's agent: a wrapper took LD_PRELOAD and WEIR_AGENT out of its "
+        "environment; start weir run behind the wrapper",
+        sighting.command, pid);
   }
   return "";
 }
@@ -117,7 +124,7 @@ std::string unused_reason(const RunSummary& run) {
   const bool child = run.sightings.count(run.child) > 0;
   if (!run.settings.children && !child)
     return "MLX was loaded only by what the program started, which --children no leaves alone";
-  return "MLX was loaded and never used";
+  return "MLX was loaded and never used, or weir stayed out of it and said why on stderr";
 }
 
 }  // namespace
@@ -131,9 +138,18 @@ std::vector<std::pair<pid_t, std::string>> ungoverned_of(const RunSummary& run) 
   return found;
 }
 
+std::vector<std::pair<pid_t, std::string>> unseen_of(const RunSummary& run) {
+  std::vector<std::pair<pid_t, std::string>> found;
+  for (const auto& [pid, sighting] : run.sightings)
+    if (sighting.libraries.core && !has_page(run, pid, sighting)) found.emplace_back(pid, sighting.command);
+  return found;
+}
+
 Verdict verdict_of(const RunSummary& run) {
   if (std::any_of(run.programs.begin(), run.programs.end(), is_governed)) return {true, "", false};
   if (!run.obstacle.empty() && run.child == 0) return {false, run.obstacle, true};
+  if (const auto unseen = unseen_of(run); !unseen.empty())
+    return {std::nullopt, unseen_line(unseen.front()), false};
   if (!run.programs.empty())
     return {
         false,
@@ -151,12 +167,14 @@ std::vector<std::string> summary_lines(const RunSummary& run) {
   const Verdict verdict = verdict_of(run);
   if (verdict.governed != true)
     lines.push_back((verdict.governed ? "nothing was governed: " : "") + verdict.reason);
+  const auto unseen = unseen_of(run);
+  for (std::size_t i = verdict.governed == true ? 0 : 1; i < unseen.size() && i < kMostUnseen; ++i)
+    lines.push_back(unseen_line(unseen[i]));
   const auto programs = ordered(run);
   for (std::size_t i = 0; i < programs.size() && i < kMostPrograms; ++i)
     add_program(run, *programs[i], lines);
   if (programs.size() > kMostPrograms)
-    lines.push_back(
-        fmt::format("and {} more processes; --summary FILE has all", programs.size() - kMostPrograms));
+    lines.push_back(fmt::format("… and {} more (--summary FILE has all)", programs.size() - kMostPrograms));
   if (run.programs.size() > 1 && run.footprint_peak)
     lines.push_back(fmt::format("together: footprint peak {} to {}",
                                 short_bytes(run.footprint_peak->low_bytes),

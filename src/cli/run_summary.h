@@ -49,6 +49,10 @@ struct Verdict {
 /// The processes that had MLX mapped without the agent, or were given up by it; "PID COMMAND" each. Pure.
 [[nodiscard]] std::vector<std::pair<pid_t, std::string>> ungoverned_of(const RunSummary& run);
 
+/// The processes that are governed, as their libraries tell, and could make no page; "PID COMMAND" each.
+/// Pure.
+[[nodiscard]] std::vector<std::pair<pid_t, std::string>> unseen_of(const RunSummary& run);
+
 /// What --summary and --json write (docs/reference/cli.md#run). Unknown is null. Pure.
 [[nodiscard]] nlohmann::json to_json(const RunSummary& run);
 

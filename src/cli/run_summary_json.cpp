@@ -40,14 +40,20 @@ json events_of(const ledger::PageReading& page) {
   return events;
 }
 
-/// Sums over all processes; nothing is known where there is no page.
+/// Whether every governed process had a page.
+bool has_all_pages(const RunSummary& run) {
+  return run.has_pages && unseen_of(run).empty();
+}
+
+/// Sums over all processes; nothing is known where a page is missing.
 json events_of(const RunSummary& run) {
+  const bool known = has_all_pages(run);
   json events = json::object();
   for (const EventKey& key : kEvents) {
     std::uint64_t sum = 0;
     for (const GovernedProgram& program : run.programs)
       sum += program.page.*key.count;
-    events[key.name] = run.has_pages ? json(sum) : json(nullptr);
+    events[key.name] = known ? json(sum) : json(nullptr);
   }
   return events;
 }
@@ -137,7 +143,7 @@ json to_json(const RunSummary& run) {
     refusals += program.page.refusals;
     out["processes"].push_back(program_json(run, program));
   }
-  out["refusals"] = run.has_pages ? json(refusals) : json(nullptr);
+  out["refusals"] = has_all_pages(run) ? json(refusals) : json(nullptr);
   out["events"] = events_of(run);
   out["ungoverned"] = json::array();
   for (const auto& [pid, command] : ungoverned_of(run))

@@ -6,6 +6,7 @@
 
 #include "ledger/governed_layers.h"
 #include "ledger/peak.h"
+#include "wire/process_stat.h"
 
 namespace weir::cli {
 namespace {
@@ -27,6 +28,11 @@ std::chrono::nanoseconds own_cpu_time() {
 
 std::int64_t counter_error() {
   return ledger::counter_error_bytes(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)), ::sysconf(_SC_PAGESIZE));
+}
+
+bool lives(const ledger::PageReading& page) {
+  wire::ProcessStat stat;
+  return wire::read_process_stat(page.pid, stat) && !stat.is_dead() && stat.start_ticks == page.start_ticks;
 }
 
 }  // namespace
@@ -76,6 +82,16 @@ void RunWatch::sample() {
   peak_.add(living);
   remove_dead(pages);
   cost_ = own_cpu_time() - before;
+}
+
+void RunWatch::settle() {
+  for (GovernedProgram& program : programs_) {
+    ledger::PageReading& page = program.page;
+    const bool replaced = std::any_of(programs_.begin(), programs_.end(), [&](const GovernedProgram& other) {
+      return other.page.same_process(page) && other.page.started_ns > page.started_ns;
+    });
+    page.alive = page.alive && !replaced && lives(page);
+  }
 }
 
 milliseconds RunWatch::pause() const noexcept {

@@ -28,6 +28,9 @@ class RunWatch {
   /// Reads every page of the run, and /proc/PID/status of each process that lives (some 50 µs for one). Of a
   /// thousand pages those of the dead are removed: they have been read.
   void sample();
+  /// After the last sample: who of those seen still lives, also where the page is gone. Of the programs that
+  /// one process was, only its last can.
+  void settle();
   /// How long to wait before the next sample: 10 ms in the first two seconds, then 50 ms, and more where
   /// sampling would cost more than 0.7 % of a core.
   [[nodiscard]] std::chrono::milliseconds pause() const noexcept;

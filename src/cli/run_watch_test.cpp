@@ -1,7 +1,9 @@
 #include "cli/run_watch.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -81,6 +83,36 @@ TEST_F(RunWatchTest, TellsTheProgramsOfOneProcessApart) {
   ASSERT_EQ(watch.programs().size(), 2u);
   EXPECT_EQ(watch.programs()[0].page.live, 1000);
   EXPECT_EQ(watch.programs()[1].page.live, 50);
+}
+
+TEST_F(RunWatchTest, SettlesThatOnlyTheLastProgramOfALivingProcessLives) {
+  RunWatch watch(folder_, kRun, false);
+  page(self_, 7);
+  watch.sample();
+  page(self_, 9);
+  watch.sample();
+  watch.settle();
+  EXPECT_FALSE(watch.programs()[0].page.alive);
+  EXPECT_TRUE(watch.programs()[1].page.alive);
+}
+
+TEST_F(RunWatchTest, SettlesThatAProcessWhosePageIsGoneHasEnded) {
+  RunWatch watch(folder_, kRun, false);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  page(static_cast<std::uint32_t>(child), 7);
+  watch.sample();
+  ASSERT_EQ(watch.programs().size(), 1u);
+  EXPECT_TRUE(watch.programs()[0].page.alive);
+  std::filesystem::remove(folder_ / ledger::page_file_name(kRun, child));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  watch.sample();
+  watch.settle();
+  EXPECT_FALSE(watch.programs()[0].page.alive);
 }
 
 TEST_F(RunWatchTest, RemembersThatWeirSwitchedItselfOff) {

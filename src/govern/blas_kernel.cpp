@@ -30,6 +30,11 @@ bool is_old(std::string_view core) {
   return std::find(std::begin(kOld), std::end(kOld), core) != std::end(kOld);
 }
 
+bool is_limited(__rlimit_resource resource) {
+  rlimit space{};
+  return ::getrlimit(resource, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+}
+
 /// Same arguments, same PID; returns only where that failed.
 void execute_anew() {
   const auto words = read_text("/proc/self/cmdline");
@@ -90,8 +95,7 @@ void forgo_blas_threads() {
     ::unsetenv(kThreadsBefore);
     return;
   }
-  rlimit space{};
-  if (::getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY || blas_threads() < 2) return;
+  if ((!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)) || blas_threads() < 2) return;
   const char* const threads = std::getenv(kThreads);
   ::setenv(kThreadsBefore, threads == nullptr ? "" : threads, 1);
   ::setenv(kThreads, "1", 1);

@@ -26,9 +26,9 @@ struct CpuFeatures {
 /// is nothing to mend, or the variable is set by somebody. To be called before any thread or file is open.
 void choose_blas_kernel();
 
-/// For a program that multiplies nothing and may run where address space is limited (`ulimit -v`): OpenBLAS's
-/// threads there ask for memory for ever, at full speed. The process executes itself once more with one
-/// thread; then the variables are as they were. To be called before anything else.
+/// For a program that multiplies nothing and may run where address space or data is limited (`ulimit -v`,
+/// `-d`): OpenBLAS's threads there ask for memory for ever, at full speed. The process executes itself once
+/// more with one thread; then the variables are as they were. To be called before anything else.
 void forgo_blas_threads();
 
 }  // namespace weir::govern

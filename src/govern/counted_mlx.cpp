@@ -82,6 +82,15 @@ void CountedMlx::read_all() noexcept {
   raise(page.retained_peak, retained);
 }
 
+void CountedMlx::begin_child(std::uint64_t retained) noexcept {
+  wire::CountersPage& page = *page_.load(std::memory_order_relaxed);
+  const std::uint64_t live = real_.get_active_memory();
+  page.live.store(live, std::memory_order_relaxed);
+  page.live_peak.store(live, std::memory_order_relaxed);
+  page.retained.store(retained, std::memory_order_relaxed);
+  page.retained_peak.store(retained, std::memory_order_relaxed);
+}
+
 MlxHostCalls::MlxHostCalls(const weir_memory_table& real, CountedMlx& counted,
                            const wire::AgentSettings& settings, const PageSlot& page)
     : real_(real),

@@ -28,6 +28,9 @@ class CountedMlx final : public mlx::core::allocator::Allocator {
 
   /// Reads MLX's counters into the page now.
   void read_all() noexcept;
+  /// In a fork's child, for its new page: what was inherited, with the peaks there. `retained` as last known:
+  /// MLX's lock may be held by a thread of the parent.
+  void begin_child(std::uint64_t retained) noexcept;
 
  private:
   void note(std::uint64_t bytes) noexcept;

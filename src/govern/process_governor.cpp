@@ -78,6 +78,8 @@ void after_fork_in_child() {
     governed->pool->limits.unlock_after_fork();
     governed->pool->pool->publish(governed->page.slot().load());
     if (!goes_on) governed->pool->limits.release();
+  } else {
+    governed->counted->begin_child(parents->retained.load());
   }
   wire::leave_page(parents);
   governed->page.set_state(goes_on ? wire::PageState::kGoverned : wire::PageState::kOff);

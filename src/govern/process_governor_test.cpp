@@ -166,6 +166,36 @@ TEST(ProcessGovernor, AForksChildCountsInAPageOfItsOwn) {
             }));
 }
 
+TEST(ProcessGovernor, AForksChildCountsFromTheForkOnUnderEveryAllocator) {
+  for (const auto kind : {wire::Allocator::kMlx, wire::Allocator::kMlxPolicy, wire::Allocator::kWeir}) {
+    const Folder folder;
+    EXPECT_EQ(0, status_in_child([&] {
+                const weir_memory_table& table = governed(folder.path(), settings(kind));
+                const auto inherited = allocator(table).malloc(1'500'000);
+                allocator(table).free(allocator(table).malloc(3'000'000));
+                table.clear_cache();
+                table.set_cache_limit(1'000'000);
+                const auto parents = folder.pages()[0];
+                MUST(parents.allocations == 2 && parents.host_clears == 1 && parents.host_limits == 1);
+                MUST(0 == status_in_child([&] {
+                       const auto own = [&folder] {
+                         const auto pages = folder.pages();
+                         return pages[0].pid == ::getpid() ? pages[0] : pages[1];
+                       };
+                       const auto first = own();
+                       MUST(first.pid == ::getpid() && first.allocations == 0 && first.frees == 0);
+                       MUST(first.hits == 0 && first.misses == 0 && first.returned == 0);
+                       MUST(first.host_clears == 0 && first.host_limits == 0 && first.troubles == 0);
+                       MUST(first.live == parents.live && first.live_peak == parents.live);
+                       MUST(first.retained == parents.retained && first.retained_peak == parents.retained);
+                       MUST(first.cache_limit == parents.cache_limit);
+                       allocator(table).free(inherited);
+                       MUST(own().frees == 1 && own().live == 0 && own().allocations == 0);
+                     }));
+              }));
+  }
+}
+
 TEST(ProcessGovernor, WhereChildrenAreLeftAloneAForksChildIsUnboundAndUnseen) {
   const Folder folder;
   EXPECT_EQ(0, status_in_child([&] {

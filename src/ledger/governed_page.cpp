@@ -62,7 +62,7 @@ constexpr CountField kCounts[] = {
     WEIR_PAGE_COUNT(refusals),    WEIR_PAGE_COUNT(overdraws),    WEIR_PAGE_COUNT(host_clears),
     WEIR_PAGE_COUNT(host_limits), WEIR_PAGE_COUNT(returned),     WEIR_PAGE_COUNT(moved),
     WEIR_PAGE_COUNT(troubles),    WEIR_PAGE_COUNT(forks),        WEIR_PAGE_COUNT(pool_start),
-    WEIR_PAGE_COUNT(pool_end)};
+    WEIR_PAGE_COUNT(pool_end),    WEIR_PAGE_COUNT(pid_namespace)};
 
 std::string text_at(std::string_view bytes, std::size_t offset, std::size_t room) {
   const std::string_view field = bytes.substr(offset, room);

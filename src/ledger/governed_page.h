@@ -27,6 +27,7 @@ struct PageReading {
   std::uint64_t allocations = 0, frees = 0, hits = 0, misses = 0, refusals = 0, overdraws = 0;
   std::uint64_t host_clears = 0, host_limits = 0, returned = 0, moved = 0, troubles = 0, forks = 0;
   std::uint64_t pool_start = 0, pool_end = 0;
+  std::uint64_t pid_namespace = 0;
   bool alive = false;  ///< A process with this pid and start time exists, and is no zombie.
   bool torn = false;   ///< No copy came from one update: each value is right, their sums may not be.
 
@@ -70,7 +71,8 @@ class GovernedPage {
 [[nodiscard]] std::vector<PageReading> read_pages(const std::filesystem::path& folder,
                                                   std::optional<std::uint64_t> run);
 /// Removes pages whose process is gone and whose run is gone too; returns how many. A run's number is the pid
-/// of its `weir run`; 0 is no run.
+/// of its `weir run`; 0 is no run. Pages of other pid namespaces stay: their numbers say nothing here; all
+/// stay where /proc shows another namespace than this process's own.
 std::size_t remove_stale_pages(const std::filesystem::path& folder);
 /// Removes the pages of one run.
 std::size_t remove_run_pages(const std::filesystem::path& folder, std::uint64_t run);

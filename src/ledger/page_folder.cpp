@@ -73,10 +73,17 @@ bool is_run_alive(std::uint64_t run, std::uint64_t started_before) {
   return !stat.is_dead() && stat.start_ticks <= started_before;
 }
 
-bool is_stale(const std::filesystem::path& folder, const PageName& name) {
+/// Whether the numbers in /proc are those that this process and its pages count in.
+bool is_proc_ours() {
+  wire::ProcessStat stat;
+  return wire::read_process_stat(0, stat) && stat.pid == static_cast<std::uint32_t>(::getpid());
+}
+
+bool is_stale(const std::filesystem::path& folder, const PageName& name, std::uint64_t pid_namespace) {
   wire::ProcessStat stat;
   const bool taken = wire::read_process_stat(static_cast<pid_t>(name.pid), stat) && !stat.is_dead();
   const Result<PageReading> page = read_page(folder, name);
+  if (page && page->pid_namespace != 0 && page->pid_namespace != pid_namespace) return false;
   // What cannot be read may be a page that its process is just making.
   const bool alive = page ? page->alive : taken;
   return !alive && !is_run_alive(name.run, page && page->start_ticks != 0 ? page->start_ticks : ~0ull);
@@ -99,7 +106,9 @@ std::vector<PageReading> read_pages(const std::filesystem::path& folder, std::op
 }
 
 std::size_t remove_stale_pages(const std::filesystem::path& folder) {
-  return remove_where(folder, [&](const PageName& name) { return is_stale(folder, name); });
+  if (!is_proc_ours()) return 0;
+  const std::uint64_t own = wire::own_pid_namespace();
+  return remove_where(folder, [&](const PageName& name) { return is_stale(folder, name, own); });
 }
 
 std::size_t remove_run_pages(const std::filesystem::path& folder, std::uint64_t run) {

@@ -1,4 +1,6 @@
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <filesystem>
 #include <fstream>
@@ -104,6 +106,44 @@ TEST(PageFolder, APageIsStaleWhenItsProcessAndItsRunAreGone) {
   EXPECT_TRUE(fs::exists(folder.path() / page_file_name(0, ::getpid())));
   EXPECT_EQ(files(folder), 4u);
   EXPECT_EQ(remove_stale_pages(folder.path()), 0u);
+}
+
+TEST(PageFolder, PagesOfOtherPidNamespacesAreNotJudged) {
+  const PagesFolder folder;
+  const std::uint64_t own = wire::own_pid_namespace();
+  const auto put = [&](pid_t pid, std::uint64_t space) {
+    folder.put(page_file_name(kNobody, pid), page_bytes([&](wire::CountersPage& page) {
+                 page.run.store(kNobody);
+                 page.pid.store(static_cast<std::uint32_t>(pid));
+                 page.start_ticks.store(1);
+                 page.pid_namespace.store(space);
+               }));
+  };
+  put(kNobody, own + 1);
+  put(kNobody + 1, own);
+  put(kNobody + 2, 0);
+  EXPECT_EQ(remove_stale_pages(folder.path()), 2u);
+  const auto pages = read_pages(folder.path(), std::nullopt);
+  EXPECT_THAT(pids(pages), ElementsAre(kNobody));
+  EXPECT_EQ(pages.at(0).pid_namespace, own + 1);
+}
+
+TEST(PageFolder, WhereProcIsOfAnotherNamespaceNothingIsJudged) {
+  const PagesFolder folder;
+  put_page(folder, kNobody, kNobody, 1);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWPID) != 0) ::_exit(77);
+    const pid_t first = ::fork();  // the first of the new namespace; /proc stays that of the old one
+    if (first == 0) ::_exit(remove_stale_pages(folder.path()) == 0 ? 0 : 1);
+    int status = -1;
+    ::_exit(::waitpid(first, &status, 0) == first ? WEXITSTATUS(status) : 2);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no pid namespaces here";
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(remove_stale_pages(folder.path()), 1u);
 }
 
 TEST(PageFolder, APageIsStaleOnceItsProcessIsKilled) {

@@ -22,7 +22,7 @@ struct ForkGuards {
   }
   static void in_child() {
     for (ForkGuard* guard = first; guard != nullptr; guard = guard->next_) {
-      guard->page_ = nullptr;
+      guard->in_child_(guard->owner_);
       guard->lock_.renew();
     }
     ::pthread_mutex_init(&mutex, nullptr);
@@ -30,7 +30,8 @@ struct ForkGuards {
   static void register_handlers() { static_cast<void>(::pthread_atfork(before, in_parent, in_child)); }
 };
 
-ForkGuard::ForkGuard(PoolLock& lock, wire::CountersPage*& page) noexcept : lock_(lock), page_(page) {
+ForkGuard::ForkGuard(PoolLock& lock, InChild in_child, void* owner) noexcept
+    : lock_(lock), in_child_(in_child), owner_(owner) {
   ::pthread_once(&ForkGuards::registered, ForkGuards::register_handlers);
   ::pthread_mutex_lock(&ForkGuards::mutex);
   next_ = ForkGuards::first;

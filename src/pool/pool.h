@@ -41,7 +41,8 @@ struct Counters {
 
 /// The allocator: placement plus address space, backing, return and the hard cap. Thread-safe; one lock.
 /// Fork-safe: a child gets the blocks of its parent and a usable lock (pthread_atfork, for the pools alive at
-/// fork). Blocks are aligned to 64 bytes. backed <= memory limit + overdraw, always.
+/// fork); its peaks begin at what it got. Blocks are aligned to 64 bytes. backed <= memory limit + overdraw,
+/// always.
 class Pool {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Pool>> open(const Options& options);
@@ -77,7 +78,7 @@ class Pool {
   [[nodiscard]] Counters counters() const;
   void reset_peaks();
   /// Publishes every later event to the page (its counters and pool range); nullptr stops. The page must
-  /// outlive that.
+  /// outlive that. In a fork's child, which publishes nowhere at first, the page's counts begin at the fork.
   void publish(wire::CountersPage* page) noexcept;
   /// Every law, checked the slow way; for tests.
   void check_laws() const;

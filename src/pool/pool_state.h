@@ -71,6 +71,9 @@ struct Pool::State {
   /// live, retained, padding, allocations, frees, hits.
   void publish_brief() const noexcept;
   void publish() const noexcept;
+  /// In a fork's child: publishes nowhere until told to, because its parent's page is not its own; what is
+  /// published then counts from here.
+  void begin_child() noexcept;
 
   /// Does what placement asks; false where the kernel has no more (then a grant must be undone).
   [[nodiscard]] bool apply_actions() noexcept;
@@ -111,9 +114,10 @@ struct Pool::State {
   std::uint64_t settled_granules = 0;              ///< Bytes of free granules when the last event settled.
   std::uint64_t most_retained_brief = kUnlimited;  ///< While no granule changes.
   Counters counters;
+  Counters published_from;  ///< Of the counts: what they were where the page's begin.
   std::uint64_t own_troubles = 0;
   wire::CountersPage* page = nullptr;
-  ForkGuard fork_guard{lock, page};
+  ForkGuard fork_guard{lock, [](void* state) noexcept { static_cast<State*>(state)->begin_child(); }, this};
 };
 
 }  // namespace weir::pool

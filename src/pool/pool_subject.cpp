@@ -29,7 +29,7 @@ std::uint64_t resident_bytes(const void* start, std::uint64_t bytes) {
   return static_cast<std::uint64_t>(resident) * place::kPageBytes;
 }
 
-int in_child(int (*body)()) {
+int in_child(const std::function<int()>& body) {
   constexpr unsigned kMostSeconds = 60;
   const pid_t child = ::fork();
   if (child == 0) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 
 #include "pool/pool.h"
@@ -17,7 +18,7 @@ namespace weir::pool {
 
 /// Runs `body` in a forked child; its result is the exit code, or 128 + the signal that ended it. Bounded: a
 /// child that hangs is ended after a minute.
-[[nodiscard]] int in_child(int (*body)());
+[[nodiscard]] int in_child(const std::function<int()>& body);
 
 /// Calls fail_calls(0, …) when a test ends, however it ends.
 struct KernelFaults {

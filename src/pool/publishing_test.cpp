@@ -100,6 +100,19 @@ TEST(Publishing, ThePageNamesTheReservation) {
   EXPECT_LT(at, page.pool_end.load());
 }
 
+TEST(Publishing, ThePageNamesNoReservationThatIsNotAll) {
+  Options options;
+  options.reserve_bytes = 64 * kMiB;
+  const auto pool = value_or_throw(Pool::open(options));
+  wire::CountersPage page{};
+  pool->publish(&page);
+  EXPECT_LT(page.pool_start.load(), page.pool_end.load());
+  void* const block = pool->allocate(200 * kMiB);
+  EXPECT_EQ(page.pool_start.load(), 0u);
+  EXPECT_EQ(page.pool_end.load(), 0u);
+  pool->free(block);
+}
+
 TEST(Publishing, StopsWhenToldTo) {
   const auto pool = open_pool(Policy::kWeir);
   wire::CountersPage page{};

@@ -63,8 +63,11 @@ struct CountersPage {
   std::atomic<std::uint64_t> moved;        ///< Bytes moved between addresses so far.
   std::atomic<std::uint64_t> troubles;     ///< Times that weir could not do what it should.
   std::atomic<std::uint64_t> forks;        ///< 1 in a child made by fork.
-  std::atomic<std::uint64_t> pool_start;   ///< Address range that the pool reserved; 0: none.
+  std::atomic<std::uint64_t>
+      pool_start;  ///< Address range that the pool reserved; 0: none, or not its only one.
   std::atomic<std::uint64_t> pool_end;
+  std::atomic<std::uint64_t>
+      pid_namespace;  ///< Inode of the namespace that pid and run belong to; 0: unknown.
 };
 static_assert(sizeof(CountersPage) <= kPageBytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -44,7 +44,8 @@ struct Field {
 //   464 │ 8 bytes each, in this order: memory_limit live retained       │
 //       │ padding backed overdraw, 4 peaks, 9 counts of events,         │
 //       │ returned moved troubles forks pool_start pool_end             │
-//   656 ├───────────────────────────────────────────────────────────────┤
+//       │ pid_namespace                                                 │
+//   664 ├───────────────────────────────────────────────────────────────┤
 //       │ zeros                                                         │
 //  4096 └───────────────────────────────────────────────────────────────┘
 const std::map<std::string, Field> kFields = {
@@ -56,7 +57,8 @@ const std::map<std::string, Field> kFields = {
     WEIR_FIELD(backed_peak),  WEIR_FIELD(overdraw_peak), WEIR_FIELD(allocations), WEIR_FIELD(frees),
     WEIR_FIELD(hits),         WEIR_FIELD(misses),        WEIR_FIELD(refusals),    WEIR_FIELD(overdraws),
     WEIR_FIELD(host_clears),  WEIR_FIELD(host_limits),   WEIR_FIELD(returned),    WEIR_FIELD(moved),
-    WEIR_FIELD(troubles),     WEIR_FIELD(forks),         WEIR_FIELD(pool_start),  WEIR_FIELD(pool_end)};
+    WEIR_FIELD(troubles),     WEIR_FIELD(forks),         WEIR_FIELD(pool_start),  WEIR_FIELD(pool_end),
+    WEIR_FIELD(pid_namespace)};
 
 TEST(CountersPage, TheBytesStandWhereTheMapDrawsThem) {
   EXPECT_EQ(offsetof(CountersPage, magic), 0u);
@@ -76,6 +78,7 @@ TEST(CountersPage, TheBytesStandWhereTheMapDrawsThem) {
   EXPECT_EQ(offsetof(CountersPage, allocations), 544u);
   EXPECT_EQ(offsetof(CountersPage, returned), 608u);
   EXPECT_EQ(offsetof(CountersPage, pool_end), 648u);
+  EXPECT_EQ(offsetof(CountersPage, pid_namespace), 656u);
 }
 
 TEST(CountersPage, TheMagicSpellsItsName) {

@@ -36,6 +36,10 @@ typedef const struct weir_memory_table* (*weir_agent_start_function)(const struc
                                                                      const char* library,
                                                                      const char* settings, const char* pages);
 
+/// Exported under the name `weir_agent_stays`, asked after the start: 0 where the core has left nothing
+/// behind (no allocator, no thread, no handler) and may be closed, so that a mapped core is one that governs.
+typedef int (*weir_agent_stays_function)(void);
+
 #ifdef __cplusplus
 }
 #endif

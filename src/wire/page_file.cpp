@@ -58,12 +58,24 @@ int open_folder(const char* folder) noexcept {
   return ::open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/// A file of this name is left over: only this process has its number now.
+/// Whether the file is a page from another pid namespace, where this number may be a living process's.
+bool is_foreign(int folder, const char* name) noexcept {
+  const Descriptor file(::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (file.fd < 0 || ::fstat(file.fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  std::uint64_t magic = 0, space = 0;
+  if (::pread(file.fd, &magic, sizeof magic, offsetof(CountersPage, magic)) != sizeof magic) return false;
+  if (::pread(file.fd, &space, sizeof space, offsetof(CountersPage, pid_namespace)) != sizeof space)
+    return false;
+  return magic == kPageMagic && space != 0 && space != own_pid_namespace();
+}
+
+/// A file of this name is left over: in its pid namespace only this process has its number now.
 int make_file(int folder, const char* name) noexcept {
   constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const int fd = ::openat(folder, name, kFlags, 0600);
   if (fd >= 0 || errno != EEXIST) return fd;
-  if (::unlinkat(folder, name, 0) != 0) return -1;
+  if (is_foreign(folder, name) || ::unlinkat(folder, name, 0) != 0) return -1;
   return ::openat(folder, name, kFlags, 0600);
 }
 
@@ -153,6 +165,7 @@ void fill(CountersPage& page, const PageFacts& facts) noexcept {
   page.cache_limit.store(kNoLimit, kRelaxed);
   page.memory_limit.store(kNoLimit, kRelaxed);
   page.forks.store(facts.forked ? 1 : 0, kRelaxed);
+  page.pid_namespace.store(own_pid_namespace(), kRelaxed);
   page.magic.store(kPageMagic, std::memory_order_release);
 }
 
@@ -203,7 +216,7 @@ void unmake_page(CountersPage* page, const char* folder) noexcept {
   if (directory.fd < 0 || trouble_of_folder(directory.fd) != nullptr) return;
   char name[kPageNameBytes];
   print_page_name(page->run.load(std::memory_order_relaxed), own, name);
-  ::unlinkat(directory.fd, name, 0);
+  if (!is_foreign(directory.fd, name)) ::unlinkat(directory.fd, name, 0);
 }
 
 void leave_page(CountersPage* page) noexcept {

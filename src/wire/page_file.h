@@ -26,7 +26,8 @@ struct PageFacts {
 
 /// The page of this process, ready and never null: state kStarting, limits kNoLimit, counters 0, magic set.
 /// Its file is made in `folder`, which must be a directory (not a link to one) of the effective user with
-/// mode 0700; a file of this name that a dead process left is replaced. Where that fails (also `folder` ""
+/// mode 0700; a file of this name that a dead process left is replaced, but not the page of another pid
+/// namespace. Where that fails (also `folder` ""
 /// or null, a full disk, no descriptors, `ulimit -f 0`) the page is memory that nobody else sees, and
 /// `trouble`, where given, gets the reason: static text, or null for a page with a file.
 ///

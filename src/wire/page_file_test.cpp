@@ -17,6 +17,8 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/process_stat.h"
+
 namespace weir::wire {
 namespace {
 
@@ -84,6 +86,8 @@ TEST_F(PageFile, ThePageIsAFileOfItsOwnerAlone) {
   EXPECT_EQ(page->cache_limit.load(), kNoLimit);
   EXPECT_EQ(page->forks.load(), 1u);
   EXPECT_GT(page->start_ticks.load(), 0u);
+  EXPECT_EQ(page->pid_namespace.load(), own_pid_namespace());
+  EXPECT_NE(page->pid_namespace.load(), 0u);
   EXPECT_GT(page->started_ns.load(), 1'700'000'000'000'000'000u);
   EXPECT_STREQ(page->library, "/x/libmlx.so");
   EXPECT_STREQ(page->command, "weir_wire_test");
@@ -151,6 +155,20 @@ TEST_F(PageFile, WhatADeadProcessLeftUnderThisNameIsReplaced) {
   EXPECT_EQ(trouble, nullptr);
   EXPECT_EQ(fs::file_size(file(7)), 4096u);
   unmake_page(page, folder_.c_str());
+  leave_page(page);
+}
+
+TEST_F(PageFile, ThePageOfAnotherPidNamespaceUnderThisNameStays) {
+  CountersPage* page = make_page(folder_.c_str(), {.run = 7}, nullptr);
+  page->live.store(5);
+  page->pid_namespace.store(own_pid_namespace() + 1);
+  expect_private(folder_, "cannot make");
+  EXPECT_EQ(page->live.load(), 5u);
+  ASSERT_TRUE(fs::exists(file(7)));
+  page->pid_namespace.store(0);  // unknown: taken for our own
+  const char* trouble = nullptr;
+  leave_page(make_page(folder_.c_str(), {.run = 7}, &trouble));
+  EXPECT_EQ(trouble, nullptr);
   leave_page(page);
 }
 

@@ -1,6 +1,7 @@
 #include "wire/process_stat.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
@@ -72,6 +73,11 @@ bool read_process_stat(pid_t pid, ProcessStat& into) noexcept {
   const std::size_t size = read_some(fd, text, sizeof text);
   ::close(fd);
   return parse_process_stat(text, size, into);
+}
+
+std::uint64_t own_pid_namespace() noexcept {
+  struct stat status {};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
 }  // namespace weir::wire

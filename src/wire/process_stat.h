@@ -23,4 +23,8 @@ struct ProcessStat {
 /// no /proc.
 [[nodiscard]] bool read_process_stat(pid_t pid, ProcessStat& into) noexcept;
 
+/// The inode number of this process's pid namespace; 0 where /proc does not tell. System calls and stack
+/// only.
+[[nodiscard]] std::uint64_t own_pid_namespace() noexcept;
+
 }  // namespace weir::wire

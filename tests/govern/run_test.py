@@ -86,6 +86,37 @@ class Words(RunTest):
         self.assertFalse(ran.exists())
         self.assertFalse(pathlib.Path("/dev/null").is_file())
 
+    def test_a_summary_may_have_the_longest_name_and_no_longer_one(self):
+        ran = self.root / "ran"
+        self.refused(self.weir("--summary", "", "--", "touch", ran), 64, "[--summary] names no file")
+        self.refused(self.weir("--summary", self.root / ("n" * 300), "--", "touch", ran), 69, "name too long")
+        self.assertFalse(ran.exists())
+        longest = self.root / ("n" * 255)
+        self.assertEqual(self.weir("--summary", longest, "--", "true").returncode, 0)
+        self.assertEqual(json.loads(longest.read_text())["exit_code"], 0)
+
+    def test_a_summary_is_for_its_user_and_goes_where_a_symbolic_link_points(self):
+        target, link = self.root / "target", self.root / "link"
+        target.touch(mode=0o644)
+        link.symlink_to(target)
+        self.assertEqual(self.weir("--summary", link, "--", "true").returncode, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual((json.loads(target.read_text())["exit_code"], target.stat().st_mode & 0o777), (0, 0o600))
+
+    def test_limited_memory_does_not_keep_weir_from_starting(self):
+        for limit in ("-v 200000", "-d 20000"):
+            with self.subTest(limit=limit):
+                # Nothing preloaded: OpenBLAS's threads would keep `true` itself from ending.
+                done = subprocess.run(["sh", "-c", f"ulimit {limit}; exec {WEIR} run -- true"], cwd=self.root, timeout=30,
+                                      env=self.environment(LD_PRELOAD=""), capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_machine_without_proc_is_told(self):
+        if self.plain(["unshare", "-m", "umount", "-l", "/proc"]).returncode != 0:
+            self.skipTest("no mount namespaces here")
+        done = self.plain(["unshare", "-m", "sh", "-c", f"umount -l /proc; exec {WEIR} run -- true"])
+        self.refused(done, 69, "[/proc]")
+
     def test_json_is_the_last_line_on_stderr(self):
         done = self.weir("--json", "--", "sh", "-c", "echo out; echo err >&2; exit 5")
         self.assertEqual((done.returncode, done.stdout), (5, "out\n"))
@@ -126,6 +157,39 @@ class Codes(RunTest):
             with self.subTest(name=name):
                 done = self.weir("--", f"./{self.program(name, text).name}")
                 self.assertEqual((done.returncode, done.stdout), (0, f"./{name} ran\n"), done.stderr)
+
+
+class Unseen(RunTest):
+    """Governed programs that can make no page, or call themselves by another number."""
+
+    def run_unseen(self, *command):
+        done = self.plain([*self.weir_run(), *command, sys.executable, "-c", _USE_MLX + "; import time; time.sleep(1)"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        summary = self.summary()
+        self.assertEqual((summary["ungoverned"], summary["exit_origin"]), ([], "child"), done.stderr)
+        return done, summary
+
+    def test_a_program_that_may_write_no_page_is_governed_and_not_known(self):
+        done, summary = self.run_unseen("sh", "-c", 'ulimit -f 2; exec "$@"', "sh")
+        self.assertIn("ran MLX governed, but its counters could not be seen", done.stderr)
+        self.assertEqual((summary["governed"], summary["refusals"], summary["processes"]), (None, None, []))
+
+    def test_a_program_in_a_pid_namespace_is_no_ungoverned_one(self):
+        space = ("unshare", "--fork", "--pid", "--mount-proc")
+        if self.plain([*space, "true"]).returncode != 0:
+            self.skipTest("no PID namespaces here")
+        _, summary = self.run_unseen(*space)
+        self.assertIsNot(summary["governed"], False)
+
+    def test_a_program_that_executes_itself_anew_does_not_live_on(self):
+        code = f"{_USE_MLX}; import os, sys, time; time.sleep(0.2); n = int(sys.argv[1]); n and os.execv(sys.executable, [sys.executable, sys.argv[2], str(n - 1), sys.argv[2]])"
+        script = self.program("again.py", code)
+        done = self.plain([*self.weir_run(), sys.executable, script, "2", script])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        processes = self.summary()["processes"]
+        self.assertEqual([one["alive"] for one in processes], [False] * 3)
+        self.assertNotIn("lives on", done.stderr)
+        self.no_pages_left()
 
 
 class Attaching(RunTest):
