@@ -7,6 +7,7 @@
 #include "govern/process_governor.h"
 #include "wire/agent_settings.h"
 #include "wire/memory_table.h"
+#include "wire/page_file.h"
 
 namespace weir::agent {
 namespace {
@@ -38,6 +39,14 @@ const void* any_function(const weir_memory_table& real) {
   return nullptr;
 }
 
+/// A page that says off, so that `weir run` knows.
+void leave_word(const wire::AgentSettings& settings, const char* library, const char* pages) {
+  wire::CountersPage* const page =
+      wire::make_page(pages, {settings.run, settings.allocator, library, false}, nullptr);
+  page->state.store(static_cast<std::uint32_t>(wire::PageState::kOff), std::memory_order_relaxed);
+  wire::leave_page(page);
+}
+
 const weir_memory_table* start(const weir_memory_table* real, const char* library, const char* settings,
                                const char* pages) {
   govern::Start start;
@@ -52,6 +61,7 @@ const weir_memory_table* start(const weir_memory_table* real, const char* librar
   }
   if (const std::string wrong = objection(facts_of(any_function(*real))); !wrong.empty()) {
     say(std::string(library) + ", " + wrong);
+    leave_word(start.settings, library, pages);
     return real;
   }
   start.real = real;

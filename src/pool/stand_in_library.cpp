@@ -5,7 +5,11 @@
 namespace weir::pool {
 
 void run_on_library_thread(void (*body)()) {
-  std::thread thread([body] { body(); });
+  volatile bool done = false;
+  std::thread thread([body, &done] {
+    body();
+    done = true;  // work after the call: its frame stays, as that of a loop does
+  });
   thread.join();
 }
 

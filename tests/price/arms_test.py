@@ -80,7 +80,7 @@ class MixedArms(PricingTest):
 
     def test_table_and_report_say_between(self):
         run = self.price(*MIXED)
-        self.assertRegex(run.stdout, r"between: \d+ blocks × 4 starts")
+        self.assertRegex(run.stdout, r"between: (\d+ of )?\d+ blocks × 4 starts")
         self.assertIn("one arm a start", run.stderr)
         report = next(self.folder.iterdir()).read_text(encoding="utf-8")
         for text in ("block of starts 1 (complete)", "cannot be switched in one process", "second start / first"):
