@@ -6,15 +6,6 @@
 
 namespace weir::agent {
 
-void GovernedRun::SetUp() {
-  std::string name = (std::filesystem::temp_directory_path() / "weir-agent-XXXXXX").string();
-  folder_ = ::mkdtemp(name.data());
-}
-
-void GovernedRun::TearDown() {
-  std::filesystem::remove_all(folder_);
-}
-
 wire::AgentSettings GovernedRun::settings() {
   wire::AgentSettings settings;
   settings.run = static_cast<std::uint64_t>(::getpid());

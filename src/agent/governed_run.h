@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/child_run.h"
+#include "base/scratch_folder.h"
 #include "ledger/governed_page.h"
 #include "wire/agent_settings.h"
 
@@ -16,9 +17,6 @@ namespace weir::agent {
 /// Runs programs under the agent as `weir run` would, with a folder of its own for their pages.
 class GovernedRun : public testing::Test {
  protected:
-  void SetUp() override;
-  void TearDown() override;
-
   /// Settings of a run that this process started.
   [[nodiscard]] static wire::AgentSettings settings();
   [[nodiscard]] Ran run(const std::vector<std::string>& argv,
@@ -31,7 +29,8 @@ class GovernedRun : public testing::Test {
   /// A file in the folder of this test.
   [[nodiscard]] std::string write_script(const char* name, const char* text) const;
 
-  std::filesystem::path folder_;
+  ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 /// How many lines the program's stderr has that weir wrote.

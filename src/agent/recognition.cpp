@@ -6,22 +6,16 @@
 #include <cstdlib>
 #include <memory>
 
+#include "wire/memory_table.h"
+
 namespace weir::agent {
 namespace {
 
-constexpr const char* kAllocator = "_ZN3mlx4core9allocator9allocatorEv";
-constexpr const char* kRawPointer = "_ZN3mlx4core9allocator6Buffer7raw_ptrEv";
-constexpr std::array kInterposed = {kAllocator,
-                                    kRawPointer,
-                                    "_ZN3mlx4core17get_active_memoryEv",
-                                    "_ZN3mlx4core15get_peak_memoryEv",
-                                    "_ZN3mlx4core17reset_peak_memoryEv",
-                                    "_ZN3mlx4core16get_cache_memoryEv",
-                                    "_ZN3mlx4core16set_memory_limitEm",
-                                    "_ZN3mlx4core16get_memory_limitEv",
-                                    "_ZN3mlx4core15set_cache_limitEm",
-                                    "_ZN3mlx4core11clear_cacheEv",
-                                    "_ZN3mlx4core15set_wired_limitEm"};
+constexpr const char* kAllocator = WEIR_ALLOCATOR_SYMBOL;
+constexpr const char* kRawPointer = WEIR_RAW_POINTER_SYMBOL;
+#define WEIR_NAME(member, symbol) , symbol
+constexpr std::array kInterposed = {kAllocator, kRawPointer WEIR_MEMORY_FUNCTIONS(WEIR_NAME)};
+#undef WEIR_NAME
 constexpr std::array kBackends = {"_ZN3mlx4core5metal12is_availableEv", "_ZN3mlx4core2cu12is_availableEv",
                                   "_ZN3mlx4core3gpu12is_availableEv"};
 // Those whose allocator, buffers and memory functions were read and run; the class Allocator has one layout

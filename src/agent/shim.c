@@ -60,18 +60,11 @@ static const struct mlx nothing = {{WEIR_MEMORY_TABLE_VERSION, 0, no_pointer, no
 static const struct {
   const char* name;
   size_t place;
-} functions[] = {
-    {"_ZN3mlx4core9allocator9allocatorEv", offsetof(struct mlx, table.allocator)},
-    {"_ZN3mlx4core9allocator6Buffer7raw_ptrEv", offsetof(struct mlx, raw_ptr)},
-    {"_ZN3mlx4core17get_active_memoryEv", offsetof(struct mlx, table.get_active_memory)},
-    {"_ZN3mlx4core15get_peak_memoryEv", offsetof(struct mlx, table.get_peak_memory)},
-    {"_ZN3mlx4core17reset_peak_memoryEv", offsetof(struct mlx, table.reset_peak_memory)},
-    {"_ZN3mlx4core16get_cache_memoryEv", offsetof(struct mlx, table.get_cache_memory)},
-    {"_ZN3mlx4core16set_memory_limitEm", offsetof(struct mlx, table.set_memory_limit)},
-    {"_ZN3mlx4core16get_memory_limitEv", offsetof(struct mlx, table.get_memory_limit)},
-    {"_ZN3mlx4core15set_cache_limitEm", offsetof(struct mlx, table.set_cache_limit)},
-    {"_ZN3mlx4core11clear_cacheEv", offsetof(struct mlx, table.clear_cache)},
-    {"_ZN3mlx4core15set_wired_limitEm", offsetof(struct mlx, table.set_wired_limit)},
+} functions[] = {{WEIR_ALLOCATOR_SYMBOL, offsetof(struct mlx, table.allocator)},
+                 {WEIR_RAW_POINTER_SYMBOL, offsetof(struct mlx, raw_ptr)},
+#define WEIR_PLACE(member, symbol) {symbol, offsetof(struct mlx, table.member)},
+                 WEIR_MEMORY_FUNCTIONS(WEIR_PLACE)
+#undef WEIR_PLACE
 };
 enum { kFunctions = sizeof functions / sizeof functions[0] };
 

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/child_process.h"
 #include "base/file.h"
+#include "base/scratch_folder.h"
 #include "base/sha256.h"
 
 namespace weir {
@@ -44,12 +45,8 @@ TEST(Check, ThrowsWithBothValues) {
 
 class FileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "weir-base-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
+  ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(FileTest, WritesWholeFilesOrNone) {

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/inherited_signals.h"
+#include "base/scratch_folder.h"
 
 namespace weir {
 namespace {
@@ -19,12 +20,6 @@ using namespace std::chrono_literals;
 
 class ForegroundChildTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "weir-child-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   static ForegroundSpec shell(const std::string& script) {
     return {"/bin/sh", {"sh", "-c", script}, {"PATH=/usr/bin:/bin"}};
   }
@@ -41,7 +36,8 @@ class ForegroundChildTest : public testing::Test {
   std::string text(const char* name) const { return read_text(folder_ / name).value_or(""); }
   std::string path(const char* name) const { return (folder_ / name).string(); }
 
-  std::filesystem::path folder_;
+  ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
 };
 
 TEST_F(ForegroundChildTest, ReportsItsExitCodeOrItsSignal) {

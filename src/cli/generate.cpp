@@ -11,6 +11,7 @@
 #include "base/byte_text.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/utf8.h"
 #include "cli/allocator_flag.h"
 #include "cli/limit_flags.h"
 #include "cli/loaded_model.h"
@@ -20,7 +21,6 @@
 #include "ledger/peak.h"
 #include "limits/setting_json.h"
 #include "llm/models.h"
-#include "llm/text/utf8.h"
 #include "llm/text_run.h"
 #include "wire/agent_settings.h"
 
@@ -90,8 +90,8 @@ Result<std::string> prompt_text(const Options& options) {
                            : "is empty; for example -p \"Hello\"");
   }
   for (std::string_view rest = text; !rest.empty();) {
-    const llm::Utf8Step step = llm::first_utf8(rest);
-    if (step.kind != llm::Utf8Kind::kValid) {
+    const Utf8Step step = first_utf8(rest);
+    if (step.kind != Utf8Kind::kValid) {
       return fail(ErrorKind::kUsage, "--prompt",
                   fmt::format("is not UTF-8 at byte {}; convert it first, for example with iconv",
                               text.size() - rest.size()));

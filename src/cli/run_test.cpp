@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.h"
 #include "cli/elf_head.h"
 #include "cli/run_attach.h"
 #include "cli/run_settings.h"
@@ -47,12 +48,9 @@ std::string elf64(unsigned machine, const std::string& interpreter) {
 class RunAttach : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "weir-run-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
     variables_["PATH"] = folder_.string() + ":/usr/bin:/bin";
     self_ = read_elf_head("/proc/self/exe");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::filesystem::path file(const char* name, const std::string& content, mode_t mode = 0755) const {
     std::ofstream(folder_ / name, std::ios::binary) << content;
@@ -74,7 +72,8 @@ class RunAttach : public ::testing::Test {
     return found ? found->error.message : "";
   }
 
-  std::filesystem::path folder_;
+  ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
   limits::Variables variables_;
   ElfHead self_;
 };

@@ -30,11 +30,6 @@ std::int64_t counter_error() {
   return ledger::counter_error_bytes(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)), ::sysconf(_SC_PAGESIZE));
 }
 
-bool lives(const ledger::PageReading& page) {
-  wire::ProcessStat stat;
-  return wire::read_process_stat(page.pid, stat) && !stat.is_dead() && stat.start_ticks == page.start_ticks;
-}
-
 }  // namespace
 
 RunWatch::RunWatch(std::filesystem::path folder, std::uint64_t run, bool joined)
@@ -90,7 +85,7 @@ void RunWatch::settle() {
     const bool replaced = std::any_of(programs_.begin(), programs_.end(), [&](const GovernedProgram& other) {
       return other.page.same_process(page) && other.page.started_ns > page.started_ns;
     });
-    page.alive = page.alive && !replaced && lives(page);
+    page.alive = page.alive && !replaced && wire::is_alive(page.pid, page.start_ticks);
   }
 }
 

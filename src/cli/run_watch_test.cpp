@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.h"
 #include "wire/counters_page.h"
 #include "wire/process_stat.h"
 
@@ -21,12 +22,6 @@ constexpr std::uint32_t kNobody = 0x7ffffff0;  // above every pid
 
 class RunWatchTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "weir-watch-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   /// The page of a process, as that process would leave it.
   void page(std::uint32_t pid, std::uint64_t started_ns, std::uint64_t live = 0,
             wire::PageState state = wire::PageState::kGoverned, std::uint64_t run = kRun) const {
@@ -52,7 +47,8 @@ class RunWatchTest : public ::testing::Test {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
   }
 
-  std::filesystem::path folder_;
+  ScratchFolder scratch_;
+  const std::filesystem::path folder_ = scratch_.path();
   const std::uint32_t self_ = static_cast<std::uint32_t>(::getpid());
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "govern/atomic_counters.h"
+
 namespace weir::govern {
 
 using mlx::core::allocator::Allocator;
@@ -13,16 +15,6 @@ constexpr std::uint64_t kReadEveryBytes = 1ULL << 20;
 constexpr std::uint64_t kReadEveryEvents = 64;
 /// MLX adds to its limit; half the range is beyond any machine and cannot overflow.
 constexpr std::uint64_t kUnbound = ~std::uint64_t{0} / 2;
-
-void count(std::atomic<std::uint64_t>& counter) noexcept {
-  counter.fetch_add(1, std::memory_order_relaxed);
-}
-
-void raise(std::atomic<std::uint64_t>& peak, std::uint64_t value) noexcept {
-  std::uint64_t known = peak.load(std::memory_order_relaxed);
-  while (value > known && !peak.compare_exchange_weak(known, value, std::memory_order_relaxed)) {
-  }
-}
 
 std::optional<std::uint64_t> bound_for_mlx(const wire::AgentSettings& settings) noexcept {
   const auto bound = weir_cache_bound(settings);

@@ -4,16 +4,14 @@
 #include <limits>
 #include <new>
 
+#include "govern/atomic_counters.h"
+
 namespace weir::govern {
 
 namespace {
 
 /// What a host reads where nothing is bound: it may keep sizes in signed integers.
 constexpr std::uint64_t kMostTold = std::numeric_limits<std::int64_t>::max();
-
-void count(std::atomic<std::uint64_t>& counter) noexcept {
-  counter.fetch_add(1, std::memory_order_relaxed);
-}
 
 }  // namespace
 

@@ -45,16 +45,10 @@ Result<MlxFunctions> MlxFunctions::find() {
   weir_memory_table& table = found.table;
   table.version = WEIR_MEMORY_TABLE_VERSION;
   table.raw_offset = sizeof(std::size_t);
-  look(table.allocator, "_ZN3mlx4core9allocator9allocatorEv");
-  look(table.get_active_memory, "_ZN3mlx4core17get_active_memoryEv");
-  look(table.get_peak_memory, "_ZN3mlx4core15get_peak_memoryEv");
-  look(table.reset_peak_memory, "_ZN3mlx4core17reset_peak_memoryEv");
-  look(table.get_cache_memory, "_ZN3mlx4core16get_cache_memoryEv");
-  look(table.set_memory_limit, "_ZN3mlx4core16set_memory_limitEm");
-  look(table.get_memory_limit, "_ZN3mlx4core16get_memory_limitEv");
-  look(table.set_cache_limit, "_ZN3mlx4core15set_cache_limitEm");
-  look(table.clear_cache, "_ZN3mlx4core11clear_cacheEv");
-  look(table.set_wired_limit, "_ZN3mlx4core15set_wired_limitEm");
+  look(table.allocator, WEIR_ALLOCATOR_SYMBOL);
+#define WEIR_LOOK(member, symbol) look(table.member, symbol);
+  WEIR_MEMORY_FUNCTIONS(WEIR_LOOK)
+#undef WEIR_LOOK
   if (look.missing() != nullptr)
     return fail(ErrorKind::kEnvironment, found.library, std::string("lacks ") + look.missing());
   return found;

@@ -1,15 +1,14 @@
 #include "govern/pool_allocator.h"
 
+#include "govern/atomic_counters.h"
+
 namespace weir::govern {
 
 using mlx::core::allocator::Buffer;
 
 Buffer PoolAllocator::malloc(std::size_t size) {
   void* const block = pool_.allocate(size);
-  const std::uint64_t now = live();
-  std::uint64_t peak = host_peak();
-  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
+  raise(peak_, live());
   return Buffer{block};
 }
 

@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.h"
 #include "govern/mlx_functions.h"
 #include "govern/over_pool.h"
 #include "govern/own_process.h"
@@ -25,21 +26,15 @@ namespace {
 
 constexpr std::uint64_t kRun = 77;
 
-/// A folder for pages, with everything in it gone at the end.
+/// A folder for pages.
 class Folder {
  public:
-  Folder() {
-    char name[] = "/tmp/weir-govern-test-XXXXXX";
-    if (::mkdtemp(name) != nullptr) path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::vector<ledger::PageReading> pages() const { return ledger::read_pages(path_, kRun); }
 
  private:
-  std::string path_;
+  ScratchFolder scratch_;
+  const std::string path_ = scratch_.path().string();
 };
 
 /// As in the child's own words: a failed expectation ends it.

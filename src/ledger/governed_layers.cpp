@@ -24,12 +24,6 @@ void close_sums(Layers& layers) {
   layers.unexplained = *layers.footprint - explained_bytes(layers);
 }
 
-bool is_same_process(pid_t pid, const PageReading& page) {
-  wire::ProcessStat stat;
-  if (!wire::read_process_stat(pid, stat) || stat.is_dead()) return false;
-  return page.start_ticks == 0 || page.start_ticks == stat.start_ticks;
-}
-
 Result<Layers> read_with_maps(pid_t pid, const PageReading& page, const ProcStatus& status) {
   const std::string path = "/proc/" + std::to_string(pid) + "/smaps";
   const Result<std::string> text = read_text(path, kLargestSmapsBytes);
@@ -95,7 +89,7 @@ Result<Layers> read_governed_layers(pid_t pid, const PageReading& page, bool wit
   Result<Layers> layers = read_layers(pid, page, with_maps);
   // Between losing its memory and becoming a zombie a process has neither sizes nor mappings.
   const bool has_no_memory = !layers && layers.error().kind == ErrorKind::kBadData && read_own_status();
-  if (has_no_memory || !is_same_process(pid, page))
+  if (has_no_memory || !wire::is_alive(pid, page.start_ticks))
     return fail(ErrorKind::kEnvironment, "process " + std::to_string(pid), "has ended");
   if (layers && with_maps) layers->age_seconds = seconds(clock.now() - began);
   return layers;

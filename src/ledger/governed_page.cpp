@@ -112,12 +112,6 @@ Result<bool> fetch_counters(int file, const std::string& where, char* page) {
   return before == after && before % 2 == 0;
 }
 
-bool is_alive(const PageReading& page) {
-  wire::ProcessStat stat;
-  if (!wire::read_process_stat(page.pid, stat) || stat.is_dead()) return false;
-  return page.start_ticks == 0 || page.start_ticks == stat.start_ticks;
-}
-
 /// Counters into `page`; true where they are of one update.
 Result<bool> settle(int file, const std::string& where, char* page) {
   for (int i = 0; i < kTries; ++i) {
@@ -125,7 +119,7 @@ Result<bool> settle(int file, const std::string& where, char* page) {
     if (!whole || *whole) return whole;
     if (i < kQuickTries) continue;
     const auto reading = parse_page({page, wire::kPageBytes}, where);
-    if (reading && !is_alive(*reading)) break;
+    if (reading && !wire::is_alive(reading->pid, reading->start_ticks)) break;
     std::this_thread::sleep_for(kPause);
   }
   return false;
@@ -182,7 +176,7 @@ Result<PageReading> GovernedPage::read_last() const {
   Result<PageReading> reading = parse_page({page, sizeof page}, path_);
   if (!reading) return reading;
   reading->torn = !*whole;
-  reading->alive = is_alive(*reading);
+  reading->alive = wire::is_alive(reading->pid, reading->start_ticks);
   return reading;
 }
 

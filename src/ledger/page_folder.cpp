@@ -80,12 +80,10 @@ bool is_proc_ours() {
 }
 
 bool is_stale(const std::filesystem::path& folder, const PageName& name, std::uint64_t pid_namespace) {
-  wire::ProcessStat stat;
-  const bool taken = wire::read_process_stat(static_cast<pid_t>(name.pid), stat) && !stat.is_dead();
   const Result<PageReading> page = read_page(folder, name);
   if (page && page->pid_namespace != 0 && page->pid_namespace != pid_namespace) return false;
   // What cannot be read may be a page that its process is just making.
-  const bool alive = page ? page->alive : taken;
+  const bool alive = page ? page->alive : wire::is_alive(static_cast<pid_t>(name.pid), 0);
   return !alive && !is_run_alive(name.run, page && page->start_ticks != 0 ? page->start_ticks : ~0ull);
 }
 

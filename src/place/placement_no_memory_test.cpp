@@ -1,45 +1,12 @@
-#include <cstdlib>
 #include <new>
 #include <random>
 
 #include <gtest/gtest.h>
 
+#include "place/failing_allocations.h"
 #include "place/placement.h"
 
 // Each allocation of the books fails in turn.
-
-namespace {
-
-/// Allocations until the next one fails; negative: none does.
-thread_local int allocations_left = -1;
-
-void* counted(std::size_t bytes) {
-  if (allocations_left == 0) throw std::bad_alloc();
-  if (allocations_left > 0) --allocations_left;
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return counted(bytes);
-}
-void* operator new[](std::size_t bytes) {
-  return counted(bytes);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace weir::place {
 namespace {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "place/failing_allocations.h"
 #include "pool/hard_cap.h"
 #include "pool/kernel_calls.h"
 #include "pool/pool.h"
@@ -17,37 +18,6 @@
 
 // Makes each step inside the pool fail in turn: system calls on memory, and the C++ heap for its own books.
 // Whatever fails, nothing aborts, leaks, overlaps, or leaves sums that do not add up.
-
-namespace {
-/// Allocations of this thread until one fails; negative: none does.
-thread_local std::int64_t t_until_failure = -1;
-
-void* counted_new(std::size_t bytes) {
-  if (t_until_failure == 0) throw std::bad_alloc();
-  if (t_until_failure > 0) --t_until_failure;
-  if (void* const memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
-  throw std::bad_alloc();
-}
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return counted_new(bytes);
-}
-void* operator new[](std::size_t bytes) {
-  return counted_new(bytes);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace weir::pool {
 namespace {
@@ -190,7 +160,7 @@ TEST(Faults, EachAllocationOfItsOwnBooksMayFail) {
     for (std::int64_t at = 0; at < 150; at += at < 30 ? 1 : 6) {
       // From there on every allocation fails until the trace ends.
       ASSERT_TRUE(survives(
-          policy, [at] { t_until_failure = at; }, [] { t_until_failure = -1; }))
+          policy, [at] { place::allocations_left = at; }, [] { place::allocations_left = -1; }))
           << "at " << at;
     }
   }

@@ -2,33 +2,14 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cstdlib>
-#include <filesystem>
+#include <cstdio>
 #include <functional>
-#include <string>
 
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.h"
+
 namespace weir::store {
-
-/// For tests: a folder of its own, removed with everything in it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = testing::TempDir() + "weir-store-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// What a child answers when the machine does not permit the test.
 inline constexpr int kNotPermitted = 77;

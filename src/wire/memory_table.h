@@ -26,6 +26,21 @@ struct weir_memory_table {
   size_t (*set_wired_limit)(size_t);
 };
 
+/// The mangled names, in the order of the table; Buffer::raw_ptr() is the eleventh.
+#define WEIR_ALLOCATOR_SYMBOL "_ZN3mlx4core9allocator9allocatorEv"
+#define WEIR_RAW_POINTER_SYMBOL "_ZN3mlx4core9allocator6Buffer7raw_ptrEv"
+/// WITH(member of weir_memory_table, symbol), for the nine memory functions.
+#define WEIR_MEMORY_FUNCTIONS(WITH)                            \
+  WITH(get_active_memory, "_ZN3mlx4core17get_active_memoryEv") \
+  WITH(get_peak_memory, "_ZN3mlx4core15get_peak_memoryEv")     \
+  WITH(reset_peak_memory, "_ZN3mlx4core17reset_peak_memoryEv") \
+  WITH(get_cache_memory, "_ZN3mlx4core16get_cache_memoryEv")   \
+  WITH(set_memory_limit, "_ZN3mlx4core16set_memory_limitEm")   \
+  WITH(get_memory_limit, "_ZN3mlx4core16get_memory_limitEv")   \
+  WITH(set_cache_limit, "_ZN3mlx4core15set_cache_limitEm")     \
+  WITH(clear_cache, "_ZN3mlx4core11clear_cacheEv")             \
+  WITH(set_wired_limit, "_ZN3mlx4core15set_wired_limitEm")
+
 /// What the core exports to the shim under the name `weir_agent_start`: answers MLX from now on by the
 /// returned table, or by `real` itself where weir stays out (one line on stderr says why). Called once, on
 /// the thread of MLX's first call; takes no buffer of MLX meanwhile. `real` may hold null pointers for what

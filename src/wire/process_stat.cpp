@@ -75,6 +75,12 @@ bool read_process_stat(pid_t pid, ProcessStat& into) noexcept {
   return parse_process_stat(text, size, into);
 }
 
+bool is_alive(pid_t pid, std::uint64_t start_ticks) noexcept {
+  ProcessStat stat;
+  if (!read_process_stat(pid, stat) || stat.is_dead()) return false;
+  return start_ticks == 0 || start_ticks == stat.start_ticks;
+}
+
 std::uint64_t own_pid_namespace() noexcept {
   struct stat status {};
   return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;

@@ -27,4 +27,7 @@ struct ProcessStat {
 /// only.
 [[nodiscard]] std::uint64_t own_pid_namespace() noexcept;
 
+/// Whether a process of this number lives that started then; `start_ticks` 0 is any start.
+[[nodiscard]] bool is_alive(pid_t pid, std::uint64_t start_ticks) noexcept;
+
 }  // namespace weir::wire

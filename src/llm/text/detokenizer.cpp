@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 namespace weir::llm {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/utf8.h"
 #include "llm/text/small_vocabulary.h"
-#include "llm/text/utf8.h"
 
 namespace weir::llm {
 namespace {

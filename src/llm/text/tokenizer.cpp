@@ -4,9 +4,9 @@
 
 #include "base/byte_text.h"
 #include "base/check.h"
+#include "base/utf8.h"
 #include "llm/text/byte_level.h"
 #include "llm/text/tokenizer_tables.h"
-#include "llm/text/utf8.h"
 
 namespace weir::llm {
 namespace {

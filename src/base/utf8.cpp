@@ -1,8 +1,8 @@
-#include "llm/text/utf8.h"
+#include "base/utf8.h"
 
 #include <cstdint>
 
-namespace weir::llm {
+namespace weir {
 namespace {
 
 struct Lead {
@@ -58,4 +58,4 @@ void append_utf8(char32_t code_point, std::string& out) {
   }
 }
 
-}  // namespace weir::llm
+}  // namespace weir

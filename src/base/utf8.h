@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace weir::llm {
+namespace weir {
 
 enum class Utf8Kind {
   kValid,       ///< A whole character.
@@ -23,4 +23,4 @@ struct Utf8Step {
 /// Appends the code point, which must be a Unicode scalar value.
 void append_utf8(char32_t code_point, std::string& out);
 
-}  // namespace weir::llm
+}  // namespace weir
