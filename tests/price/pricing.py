@@ -54,10 +54,13 @@ class PricingTest(unittest.TestCase):
         return json.loads(run.stdout)
 
     def rows(self, query):
-        """From the store, read as a stranger would: with SQLite alone."""
+        """From the store, read as a stranger would: with SQLite alone.
+
+        Opened for writing too: a run killed in a transaction leaves a journal, which a read-only connection may not roll back.
+        """
         if not (self.state / "weir.db").exists():
             return []
-        with contextlib.closing(sqlite3.connect(f"file:{self.state / 'weir.db'}?mode=ro", uri=True)) as store:
+        with contextlib.closing(sqlite3.connect(f"file:{self.state / 'weir.db'}?mode=rw", uri=True)) as store:
             # A store that was opened a moment ago may have no tables yet.
             if not store.execute("SELECT 1 FROM sqlite_master WHERE name = 'blocks'").fetchall():
                 return []
