@@ -16,6 +16,7 @@ constexpr Name kAllocators[] = {{"mlx", static_cast<std::uint32_t>(Allocator::kM
                                 {"weir", static_cast<std::uint32_t>(Allocator::kWeir)}};
 constexpr Name kHostClears[] = {{"age", static_cast<std::uint32_t>(HostClear::kAge)},
                                 {"honour", static_cast<std::uint32_t>(HostClear::kHonour)}};
+constexpr std::uint32_t kTrimAtAll = kTrimAtRequest | kTrimAtPhase | kTrimAtPressure;
 constexpr char kNone[] = "none";
 constexpr char kUnset[] = "unset";
 
@@ -66,6 +67,12 @@ class Reader {
     into = *at_++ == '1';
     return true;
   }
+  /// A set of boundaries: one digit.
+  bool take_trim_at(std::uint32_t& into) noexcept {
+    if (at_ == end_ || *at_ < '0' || static_cast<std::uint32_t>(*at_ - '0') > kTrimAtAll) return false;
+    into = static_cast<std::uint32_t>(*at_++ - '0');
+    return true;
+  }
   [[nodiscard]] bool is_at_end() const noexcept { return at_ == end_; }
 
  private:
@@ -79,6 +86,17 @@ bool take_limits(Reader& reader, AgentSettings& settings) noexcept {
   settings.cache_limit = kNoLimit;
   if (!settings.cache_unset && !reader.take_bytes(settings.cache_limit)) return false;
   return reader.take(" memory=") && reader.take_bytes(settings.memory_limit) && settings.memory_limit != 0;
+}
+
+bool take_flags(Reader& reader, AgentSettings& settings) noexcept {
+  return reader.take(" enforce=") && reader.take_flag(settings.enforce) && reader.take(" children=") &&
+         reader.take_flag(settings.children) && reader.take(" huge_pages=") &&
+         reader.take_flag(settings.huge_pages);
+}
+
+bool take_boundaries(Reader& reader, AgentSettings& settings) noexcept {
+  return reader.take(" trim_at=") && reader.take_trim_at(settings.trim_at) && reader.take(" idle=") &&
+         reader.take_number(settings.idle_ms);
 }
 
 /// Fills the array up; what does not fit is left out, and the sizes below rule that out.
@@ -117,12 +135,10 @@ bool parse_settings(const char* text, AgentSettings& into) noexcept {
   Reader reader(text, ::strnlen(text, kSettingsTextBytes));
   AgentSettings settings;
   std::uint32_t allocator = 0, host_clear = 0;
-  const bool whole = reader.take("v1 allocator=") && reader.take_name(kAllocators, allocator) &&
+  const bool whole = reader.take("v2 allocator=") && reader.take_name(kAllocators, allocator) &&
                      take_limits(reader, settings) && reader.take(" host_clear=") &&
-                     reader.take_name(kHostClears, host_clear) && reader.take(" enforce=") &&
-                     reader.take_flag(settings.enforce) && reader.take(" children=") &&
-                     reader.take_flag(settings.children) && reader.take(" huge_pages=") &&
-                     reader.take_flag(settings.huge_pages) && reader.take(" run=") &&
+                     reader.take_name(kHostClears, host_clear) && take_flags(reader, settings) &&
+                     take_boundaries(reader, settings) && reader.take(" run=") &&
                      reader.take_number(settings.run) && reader.is_at_end();
   if (!whole) return false;
   settings.allocator = static_cast<Allocator>(allocator);
@@ -133,7 +149,7 @@ bool parse_settings(const char* text, AgentSettings& into) noexcept {
 
 std::size_t print_settings(const AgentSettings& settings, char (&text)[kSettingsTextBytes]) noexcept {
   Writer writer(text);
-  writer.put("v1 allocator=").put(allocator_name(settings.allocator)).put(" cache=");
+  writer.put("v2 allocator=").put(allocator_name(settings.allocator)).put(" cache=");
   if (settings.cache_unset) {
     writer.put(kUnset);
   } else {
@@ -142,7 +158,9 @@ std::size_t print_settings(const AgentSettings& settings, char (&text)[kSettings
   writer.put(" memory=").put_bytes(settings.memory_limit);
   writer.put(" host_clear=").put(settings.host_clear == HostClear::kHonour ? "honour" : "age");
   writer.put(" enforce=").put_flag(settings.enforce).put(" children=").put_flag(settings.children);
-  writer.put(" huge_pages=").put_flag(settings.huge_pages).put(" run=").put(settings.run);
+  writer.put(" huge_pages=").put_flag(settings.huge_pages);
+  writer.put(" trim_at=").put(settings.trim_at & kTrimAtAll).put(" idle=").put(settings.idle_ms);
+  writer.put(" run=").put(settings.run);
   return writer.finish();
 }
 

@@ -13,10 +13,16 @@ inline constexpr const char* kPagesVariable = "WEIR_AGENT_PAGES";
 
 enum class HostClear : std::uint32_t { kAge = 0, kHonour = 1 };
 
+/// Boundaries at which weir trims by itself, beside idleness.
+inline constexpr std::uint32_t kTrimAtRequest = 1;
+inline constexpr std::uint32_t kTrimAtPhase = 2;
+inline constexpr std::uint32_t kTrimAtPressure = 4;
+
 /// Everything resolved: integers only. Text form, one line, fields in this order, all present:
-///   v1 allocator=weir cache=67108864 memory=none host_clear=age enforce=0 children=1 huge_pages=1 run=81923
+///   v2 allocator=weir cache=67108864 memory=none host_clear=age enforce=0 children=1 huge_pages=1
+///     trim_at=4 idle=30000 run=81923                                      (all of it in the one line)
 /// cache: bytes, `none` (unlimited) or `unset`; memory: bytes above 0, or `none`. Numbers have no leading
-/// zeros.
+/// zeros; trim_at is one digit.
 struct AgentSettings {
   Allocator allocator = Allocator::kWeir;
   bool cache_unset = true;               ///< The allocator's own default.
@@ -26,6 +32,8 @@ struct AgentSettings {
   bool enforce = false;
   bool children = true;
   bool huge_pages = true;
+  std::uint32_t trim_at = 0;  ///< kTrimAtRequest | kTrimAtPhase | kTrimAtPressure.
+  std::uint64_t idle_ms = 0;  ///< Trim after this long without an event; 0: never.
   std::uint64_t run = 0;
 
   bool operator==(const AgentSettings&) const = default;

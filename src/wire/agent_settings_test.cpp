@@ -10,7 +10,8 @@ namespace weir::wire {
 namespace {
 
 constexpr const char* kExample =
-    "v1 allocator=weir cache=67108864 memory=none host_clear=age enforce=0 children=1 huge_pages=1 run=81923";
+    "v2 allocator=weir cache=67108864 memory=none host_clear=age enforce=0 children=1 huge_pages=1 trim_at=4 "
+    "idle=30000 run=81923";
 
 std::string printed(const AgentSettings& settings) {
   char text[kSettingsTextBytes];
@@ -44,6 +45,8 @@ TEST(AgentSettings, TheExampleMeansWhatItSays) {
   expected.allocator = Allocator::kWeir;
   expected.cache_unset = false;
   expected.cache_limit = 67108864;
+  expected.trim_at = kTrimAtPressure;
+  expected.idle_ms = 30'000;
   expected.run = 81923;
   EXPECT_EQ(settings, expected);
   EXPECT_EQ(printed(settings), kExample);
@@ -62,6 +65,8 @@ TEST(AgentSettings, EveryValueSurvivesItsText) {
     settings.enforce = random() % 2 == 0;
     settings.children = random() % 2 == 0;
     settings.huge_pages = random() % 2 == 0;
+    settings.trim_at = static_cast<std::uint32_t>(random() % 8);
+    settings.idle_ms = number();
     settings.run = number();
     const std::string text = printed(settings);
     AgentSettings again;
@@ -74,13 +79,13 @@ TEST(AgentSettings, EveryValueSurvivesItsText) {
 TEST(AgentSettings, OnlyTheExactFormIsAccepted) {
   ASSERT_TRUE(accepts(kExample));
   for (const std::string& text : {std::string(),
-                                  std::string("v1"),
+                                  std::string("v2"),
                                   std::string(" ") + kExample,
                                   std::string(kExample) + " ",
                                   std::string(kExample) + "\n",
                                   std::string(kExample) + " x=1",
-                                  with("v1", "v2"),
-                                  with("v1", "V1"),
+                                  with("v2", "v1"),
+                                  with("v2", "V2"),
                                   with("weir", "Weir"),
                                   with("weir", "weird"),
                                   with("weir", "mlx-policies"),
@@ -106,6 +111,16 @@ TEST(AgentSettings, OnlyTheExactFormIsAccepted) {
                                   with("children=1", "children=1 children=1"),
                                   with(" memory", "  memory"),
                                   with(" memory", "\tmemory"),
+                                  with("trim_at=4", "trim_at=8"),
+                                  with("trim_at=4", "trim_at=04"),
+                                  with("trim_at=4", "trim_at=-"),
+                                  with("trim_at=4", "trim_at="),
+                                  with(" trim_at=4", ""),
+                                  with("trim_at=4 idle=30000", "idle=30000 trim_at=4"),
+                                  with("idle=30000", "idle=030000"),
+                                  with("idle=30000", "idle=none"),
+                                  with("idle=30000", "idle="),
+                                  with(" idle=30000", ""),
                                   with("run=81923", "run="),
                                   with("run=81923", "run=81923k"),
                                   with("run", "Run")})
@@ -133,6 +148,8 @@ TEST(AgentSettings, TheLongestTextFitsWithRoomToSpare) {
   settings.cache_unset = false;
   settings.cache_limit = settings.memory_limit = kNoLimit - 1;
   settings.host_clear = HostClear::kHonour;
+  settings.trim_at = kTrimAtRequest | kTrimAtPhase | kTrimAtPressure;
+  settings.idle_ms = kNoLimit;
   settings.run = kNoLimit;
   const std::string text = printed(settings);
   EXPECT_LT(text.size(), kSettingsTextBytes - 64);

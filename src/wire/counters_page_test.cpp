@@ -27,6 +27,13 @@ struct Field {
     }                                                          \
   }
 
+#define WEIR_ROW(type, name)                   \
+  {                                            \
+#name, {                                   \
+      offsetof(type, name), sizeof(type::name) \
+    }                                          \
+  }
+
 // The bytes of a page. A change here is a new kPageVersion.
 //
 //     0 ┌───────────────────────────────┬───────────────┬───────────────┐
@@ -45,20 +52,73 @@ struct Field {
 //       │ padding backed overdraw, 4 peaks, 9 counts of events,         │
 //       │ returned moved troubles forks pool_start pool_end             │
 //       │ pid_namespace                                                 │
-//   664 ├───────────────────────────────────────────────────────────────┤
-//       │ zeros                                                         │
-//  4096 └───────────────────────────────────────────────────────────────┘
-const std::map<std::string, Field> kFields = {
-    WEIR_FIELD(magic),        WEIR_FIELD(version),       WEIR_FIELD(state),       WEIR_FIELD(pid),
-    WEIR_FIELD(allocator),    WEIR_FIELD(start_ticks),   WEIR_FIELD(run),         WEIR_FIELD(started_ns),
-    WEIR_FIELD(library),      WEIR_FIELD(command),       WEIR_FIELD(sequence),    WEIR_FIELD(cache_limit),
-    WEIR_FIELD(memory_limit), WEIR_FIELD(live),          WEIR_FIELD(retained),    WEIR_FIELD(padding),
-    WEIR_FIELD(backed),       WEIR_FIELD(overdraw),      WEIR_FIELD(live_peak),   WEIR_FIELD(retained_peak),
-    WEIR_FIELD(backed_peak),  WEIR_FIELD(overdraw_peak), WEIR_FIELD(allocations), WEIR_FIELD(frees),
-    WEIR_FIELD(hits),         WEIR_FIELD(misses),        WEIR_FIELD(refusals),    WEIR_FIELD(overdraws),
-    WEIR_FIELD(host_clears),  WEIR_FIELD(host_limits),   WEIR_FIELD(returned),    WEIR_FIELD(moved),
-    WEIR_FIELD(troubles),     WEIR_FIELD(forks),         WEIR_FIELD(pool_start),  WEIR_FIELD(pool_end),
-    WEIR_FIELD(pid_namespace)};
+//   664 ├───────────────┬───────────────┬───────────────────────────────┤
+//       │ backend       │ phase         │ tokens                        │
+//   680 ├───────────────┴───────────────┼───────────────────────────────┤
+//       │ requests                      │ 80 bytes of nothing           │
+//   768 ├───────────────────────────────┴───────────────────────────────┤
+//       │ size_classes, 40 × 32 bytes                                   │
+//  2048 │ zeros                                                         │
+//  4096 ├───────────────────────────────┬───────────────────────────────┤
+//       │ acts_sequence                 │ acts_done                     │
+//  4112 │ 8 bytes each, in this order: sampled_ns, 4 sampled sizes,     │
+//       │ devices                                                       │
+//  4352 │ acts, 32 × 64 bytes                                           │
+//  6400 │ device_rows, 16 × 64 bytes                                    │
+//  7424 │ zeros                                                         │
+//  8192 └───────────────────────────────────────────────────────────────┘
+const std::map<std::string, Field> kFields = {WEIR_FIELD(magic),
+                                              WEIR_FIELD(version),
+                                              WEIR_FIELD(state),
+                                              WEIR_FIELD(pid),
+                                              WEIR_FIELD(allocator),
+                                              WEIR_FIELD(start_ticks),
+                                              WEIR_FIELD(run),
+                                              WEIR_FIELD(started_ns),
+                                              WEIR_FIELD(library),
+                                              WEIR_FIELD(command),
+                                              WEIR_FIELD(sequence),
+                                              WEIR_FIELD(cache_limit),
+                                              WEIR_FIELD(memory_limit),
+                                              WEIR_FIELD(live),
+                                              WEIR_FIELD(retained),
+                                              WEIR_FIELD(padding),
+                                              WEIR_FIELD(backed),
+                                              WEIR_FIELD(overdraw),
+                                              WEIR_FIELD(live_peak),
+                                              WEIR_FIELD(retained_peak),
+                                              WEIR_FIELD(backed_peak),
+                                              WEIR_FIELD(overdraw_peak),
+                                              WEIR_FIELD(allocations),
+                                              WEIR_FIELD(frees),
+                                              WEIR_FIELD(hits),
+                                              WEIR_FIELD(misses),
+                                              WEIR_FIELD(refusals),
+                                              WEIR_FIELD(overdraws),
+                                              WEIR_FIELD(host_clears),
+                                              WEIR_FIELD(host_limits),
+                                              WEIR_FIELD(returned),
+                                              WEIR_FIELD(moved),
+                                              WEIR_FIELD(troubles),
+                                              WEIR_FIELD(forks),
+                                              WEIR_FIELD(pool_start),
+                                              WEIR_FIELD(pool_end),
+                                              WEIR_FIELD(pid_namespace),
+                                              WEIR_FIELD(backend),
+                                              WEIR_FIELD(phase),
+                                              WEIR_FIELD(tokens),
+                                              WEIR_FIELD(requests),
+                                              WEIR_FIELD(size_classes),
+                                              WEIR_FIELD(acts_sequence),
+                                              WEIR_FIELD(acts_done),
+                                              WEIR_FIELD(sampled_ns),
+                                              WEIR_FIELD(sampled_heap_idle),
+                                              WEIR_FIELD(sampled_identified),
+                                              WEIR_FIELD(sampled_untouched),
+                                              WEIR_FIELD(sampled_unexplained),
+                                              WEIR_FIELD(devices),
+                                              WEIR_FIELD(acts),
+                                              WEIR_FIELD(device_rows)};
 
 TEST(CountersPage, TheBytesStandWhereTheMapDrawsThem) {
   EXPECT_EQ(offsetof(CountersPage, magic), 0u);
@@ -79,6 +139,48 @@ TEST(CountersPage, TheBytesStandWhereTheMapDrawsThem) {
   EXPECT_EQ(offsetof(CountersPage, returned), 608u);
   EXPECT_EQ(offsetof(CountersPage, pool_end), 648u);
   EXPECT_EQ(offsetof(CountersPage, pid_namespace), 656u);
+  EXPECT_EQ(offsetof(CountersPage, backend), 664u);
+  EXPECT_EQ(offsetof(CountersPage, phase), 668u);
+  EXPECT_EQ(offsetof(CountersPage, tokens), 672u);
+  EXPECT_EQ(offsetof(CountersPage, requests), 680u);
+  EXPECT_EQ(offsetof(CountersPage, size_classes), 768u);
+  EXPECT_EQ(offsetof(CountersPage, acts_sequence), 4096u);
+  EXPECT_EQ(offsetof(CountersPage, acts_done), 4104u);
+  EXPECT_EQ(offsetof(CountersPage, sampled_ns), 4112u);
+  EXPECT_EQ(offsetof(CountersPage, sampled_unexplained), 4144u);
+  EXPECT_EQ(offsetof(CountersPage, devices), 4152u);
+  EXPECT_EQ(offsetof(CountersPage, acts), 4352u);
+  EXPECT_EQ(offsetof(CountersPage, device_rows), 6400u);
+  EXPECT_EQ(sizeof(CountersPage), kPageBytes);
+}
+
+/// What one row of an array holds.
+const std::map<std::string, std::map<std::string, Field>> kRows = {
+    {"size_classes",
+     {WEIR_ROW(SizeClass, allocations), WEIR_ROW(SizeClass, hits), WEIR_ROW(SizeClass, retained),
+      WEIR_ROW(SizeClass, last_allocation)}},
+    {"acts",
+     {WEIR_ROW(Act, time_ns), WEIR_ROW(Act, kind), WEIR_ROW(Act, cause), WEIR_ROW(Act, argument),
+      WEIR_ROW(Act, released), WEIR_ROW(Act, footprint_before), WEIR_ROW(Act, footprint_after),
+      WEIR_ROW(Act, retained_before), WEIR_ROW(Act, retained_after)}},
+    {"device_rows",
+     {WEIR_ROW(DeviceRow, total), WEIR_ROW(DeviceRow, free), WEIR_ROW(DeviceRow, pool_reserved),
+      WEIR_ROW(DeviceRow, pool_used), WEIR_ROW(DeviceRow, name)}}};
+
+TEST(SizeClass, HoldsTheSizesAboveHalfOfItsPowerUpToIt) {
+  EXPECT_EQ(size_class(0), 0u);
+  EXPECT_EQ(size_class(1), 0u);
+  EXPECT_EQ(size_class(2), 1u);
+  EXPECT_EQ(size_class(3), 2u);
+  EXPECT_EQ(size_class(4), 2u);
+  EXPECT_EQ(size_class(5), 3u);
+  for (std::size_t c = 2; c < kSizeClasses; ++c) {
+    const std::uint64_t largest = std::uint64_t{1} << c;
+    EXPECT_EQ(size_class(largest), c);
+    EXPECT_EQ(size_class(largest / 2 + 1), c);
+  }
+  EXPECT_EQ(size_class((std::uint64_t{1} << 39) + 1), kSizeClasses - 1);
+  EXPECT_EQ(size_class(~std::uint64_t{0}), kSizeClasses - 1);
 }
 
 TEST(CountersPage, TheMagicSpellsItsName) {
@@ -87,21 +189,36 @@ TEST(CountersPage, TheMagicSpellsItsName) {
   EXPECT_EQ(std::string(bytes, 7), "WEIRPG1");
 }
 
-TEST(CountersPage, TheReferenceListsEveryFieldAtItsOffset) {
+/// The rows "| offset | bytes | `name` |" of the reference from `after` to the next heading.
+std::map<std::string, Field> listed(const std::string& after) {
   std::ifstream reference(WEIR_SOURCE_DIR "/docs/reference/page.md");
-  ASSERT_TRUE(reference);
+  EXPECT_TRUE(reference);
   const std::regex row(R"(^\| (\d+) \| (\d+) \| `(\w+)` \|.*)");
-  std::map<std::string, Field> listed;
+  std::map<std::string, Field> found;
+  bool inside = false;
   for (std::string line; std::getline(reference, line);) {
-    std::smatch found;
-    if (std::regex_match(line, found, row)) listed[found[3]] = {std::stoul(found[1]), std::stoul(found[2])};
+    if (line.starts_with("#")) inside = line == after;
+    std::smatch match;
+    if (inside && std::regex_match(line, match, row))
+      found[match[3]] = {std::stoul(match[1]), std::stoul(match[2])};
   }
-  EXPECT_EQ(listed.size(), kFields.size());
-  for (const auto& [name, field] : kFields) {
-    ASSERT_TRUE(listed.count(name)) << name;
-    EXPECT_EQ(listed[name].offset, field.offset) << name;
-    EXPECT_EQ(listed[name].bytes, field.bytes) << name;
+  return found;
+}
+
+void expect_listed(const std::string& after, const std::map<std::string, Field>& fields) {
+  const auto found = listed(after);
+  EXPECT_EQ(found.size(), fields.size()) << after;
+  for (const auto& [name, field] : fields) {
+    ASSERT_TRUE(found.count(name)) << name;
+    EXPECT_EQ(found.at(name).offset, field.offset) << name;
+    EXPECT_EQ(found.at(name).bytes, field.bytes) << name;
   }
+}
+
+TEST(CountersPage, TheReferenceListsEveryFieldAtItsOffset) {
+  expect_listed("## The bytes", kFields);
+  for (const auto& [array, fields] : kRows)
+    expect_listed("### A row of `" + array + "`", fields);
 }
 
 // The reader's side of the protocol, as a program that has the page mapped would write it.
@@ -156,8 +273,11 @@ TEST(PageUpdate, TheSequenceIsOddInsideAndTwoFurtherAfter) {
   {
     const PageUpdate update(*page);
     EXPECT_EQ(page->sequence.load(), 1u);
+    const PageUpdate acts(page->acts_sequence);
+    EXPECT_EQ(page->acts_sequence.load(), 1u);
   }
   EXPECT_EQ(page->sequence.load(), 2u);
+  EXPECT_EQ(page->acts_sequence.load(), 2u);
 }
 
 }  // namespace

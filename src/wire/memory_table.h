@@ -8,12 +8,15 @@ extern "C" {
 #endif
 
 #define WEIR_MEMORY_TABLE_VERSION 1u
+/// A `raw_offset` that is none: Buffer::raw_ptr() is MLX's own, whatever its buffers are.
+#define WEIR_RAW_POINTER_OF_MLX (~0u)
 
 /// The eleven functions of MLX that are interposed together, as one process calls them. `allocator` returns
 /// the address of an mlx::core::allocator::Allocator; buffers of another table must never reach it.
 struct weir_memory_table {
   unsigned version;     ///< WEIR_MEMORY_TABLE_VERSION.
-  unsigned raw_offset;  ///< Buffer::raw_ptr() is Buffer::ptr() plus this: 8 for MLX's own, 0 for the pool.
+  unsigned raw_offset;  ///< Buffer::raw_ptr() is Buffer::ptr() plus this: 8 for MLX's own on a CPU, 0 for the
+                        ///< pool.
   void* (*allocator)(void);
   size_t (*get_active_memory)(void);
   size_t (*get_peak_memory)(void);

@@ -19,7 +19,7 @@ namespace {
 constexpr char kSuffix[] = ".page";
 
 /// The page of a process that can map nothing.
-alignas(kPageBytes) char last_resort[kPageBytes];
+alignas(CountersPage) char last_resort[kPageBytes];
 
 /// The host's errno outlives what happens here.
 class KeptErrno {
@@ -84,7 +84,7 @@ const char* back_file(int file) noexcept {
   // A file above the limit of `ulimit -f` would kill the host too (SIGXFSZ).
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < kPageBytes)
-    return "the limit on file sizes (ulimit -f) is below 4,096 bytes";
+    return "the limit on file sizes (ulimit -f) is below 8,192 bytes";
   int error = EINTR;
   while (error == EINTR)
     error = ::posix_fallocate(file, 0, kPageBytes);
@@ -165,6 +165,7 @@ void fill(CountersPage& page, const PageFacts& facts) noexcept {
   page.cache_limit.store(kNoLimit, kRelaxed);
   page.memory_limit.store(kNoLimit, kRelaxed);
   page.forks.store(facts.forked ? 1 : 0, kRelaxed);
+  page.backend.store(static_cast<std::uint32_t>(facts.backend), kRelaxed);
   page.pid_namespace.store(own_pid_namespace(), kRelaxed);
   page.magic.store(kPageMagic, std::memory_order_release);
 }

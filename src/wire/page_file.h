@@ -22,6 +22,7 @@ struct PageFacts {
   Allocator allocator = Allocator::kMlx;
   const char* library = "";  ///< Path of libmlx; cut to what the page holds.
   bool forked = false;       ///< A child made by fork without exec.
+  Backend backend = Backend::kCpu;
 };
 
 /// The page of this process, ready and never null: state kStarting, limits kNoLimit, counters 0, magic set.

@@ -70,21 +70,26 @@ int in_child(const std::function<int()>& body) {
 
 TEST_F(PageFile, ThePageIsAFileOfItsOwnerAlone) {
   const char* trouble = "unset";
-  CountersPage* page = make_page(
-      folder_.c_str(),
-      {.run = 42, .allocator = Allocator::kMlxPolicy, .library = "/x/libmlx.so", .forked = true}, &trouble);
+  CountersPage* page = make_page(folder_.c_str(),
+                                 {.run = 42,
+                                  .allocator = Allocator::kMlxPolicy,
+                                  .library = "/x/libmlx.so",
+                                  .forked = true,
+                                  .backend = Backend::kCuda},
+                                 &trouble);
   EXPECT_EQ(trouble, nullptr);
   struct stat status {};
   ASSERT_EQ(::lstat(file(42).c_str(), &status), 0);
-  EXPECT_EQ(status.st_size, 4096);
+  EXPECT_EQ(status.st_size, 8192);
   EXPECT_EQ(status.st_mode & 07777, 0600u);
-  EXPECT_GE(status.st_blocks * 512, 4096) << "a page without a block kills its writer on a full disk";
+  EXPECT_GE(status.st_blocks * 512, 8192) << "a page without a block kills its writer on a full disk";
   EXPECT_EQ(page->pid.load(), static_cast<std::uint32_t>(::getpid()));
   EXPECT_EQ(page->run.load(), 42u);
   EXPECT_EQ(page->allocator.load(), static_cast<std::uint32_t>(Allocator::kMlxPolicy));
   EXPECT_EQ(page->state.load(), static_cast<std::uint32_t>(PageState::kStarting));
   EXPECT_EQ(page->cache_limit.load(), kNoLimit);
   EXPECT_EQ(page->forks.load(), 1u);
+  EXPECT_EQ(page->backend.load(), static_cast<std::uint32_t>(Backend::kCuda));
   EXPECT_GT(page->start_ticks.load(), 0u);
   EXPECT_EQ(page->pid_namespace.load(), own_pid_namespace());
   EXPECT_NE(page->pid_namespace.load(), 0u);
@@ -153,7 +158,7 @@ TEST_F(PageFile, WhatADeadProcessLeftUnderThisNameIsReplaced) {
   const char* trouble = nullptr;
   CountersPage* page = make_page(folder_.c_str(), {.run = 7}, &trouble);
   EXPECT_EQ(trouble, nullptr);
-  EXPECT_EQ(fs::file_size(file(7)), 4096u);
+  EXPECT_EQ(fs::file_size(file(7)), 8192u);
   unmake_page(page, folder_.c_str());
   leave_page(page);
 }
@@ -233,7 +238,7 @@ TEST_F(PageFile, AForkedChildLeavesItsParentsPageAndMakesItsOwn) {
 
 TEST_F(PageFile, AFileLimitBelowAPageDoesNotKillTheHost) {
   EXPECT_EQ(in_child([&] {
-              const rlimit none{1024, 1024};
+              const rlimit none{kPageBytes - 1, kPageBytes - 1};
               ::setrlimit(RLIMIT_FSIZE, &none);
               const char* trouble = nullptr;
               CountersPage* page = make_page(folder_.c_str(), {.run = 7}, &trouble);
@@ -278,8 +283,8 @@ TEST_F(PageFile, AFullDiskDoesNotKillTheHost) {
   const int code = in_child([&] {
     if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
       return kSkipped;
-    if (::mount("none", folder_.c_str(), "tmpfs", 0, "size=8192,mode=0700") != 0) return kSkipped;
-    std::ofstream(folder_ / "filler") << std::string(16384, 'x');
+    if (::mount("none", folder_.c_str(), "tmpfs", 0, "size=12288,mode=0700") != 0) return kSkipped;
+    std::ofstream(folder_ / "filler") << std::string(8192, 'x');  // leaves room for half a page
     const char* trouble = nullptr;
     CountersPage* page = make_page(folder_.c_str(), {.run = 7}, &trouble);
     page->live.store(1);
