@@ -149,6 +149,10 @@ std::optional<Offset> AddressSpace::offset_in_ranges(const void* pointer) const 
   return range.offset() + distance;
 }
 
+std::uint64_t AddressSpace::size_of_books(const Range& range) noexcept {
+  return books_bytes(range.count);
+}
+
 std::uint64_t AddressSpace::count_marks() const noexcept {
   std::uint64_t marks = 0;
   for (const Range& range : ranges_) {

@@ -102,6 +102,8 @@ class AddressSpace {
   /// Mappings that moves have cut the ranges into, beyond one a range.
   [[nodiscard]] std::uint32_t cuts() const noexcept { return cuts_; }
   [[nodiscard]] Charging charging() const noexcept { return options_.charging; }
+  /// Bytes of addresses of the range's books.
+  [[nodiscard]] static std::uint64_t size_of_books(const Range& range) noexcept;
   /// Marked blocks in backed granules, counted the slow way.
   [[nodiscard]] std::uint64_t count_marks() const noexcept;
 

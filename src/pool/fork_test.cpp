@@ -140,6 +140,20 @@ TEST(Fork, AChildsPageCountsFromTheForkOnAndHoldsWhatItInherited) {
   }
 }
 
+TEST(Fork, AChildOfAPoolWithoutAPageCountsItsClassesFromNothing) {
+  const auto pool = open_pool(Policy::kMlx);
+  pool->free(pool->allocate(5'000));
+  EXPECT_EQ(0, in_child([&] {
+              wire::CountersPage own{};
+              pool->publish(&own);
+              if (own.size_classes[13].allocations != 0 || own.size_classes[13].last_allocation != 0)
+                return 1;
+              if (own.size_classes[13].retained != 5'000) return 2;
+              pool->check_laws();
+              return 0;
+            }));
+}
+
 TEST(Fork, AClosedPoolIsNoLongerWaitedFor) {
   open_pool(Policy::kWeir).reset();
   EXPECT_EQ(in_child([] { return 0; }), 0);

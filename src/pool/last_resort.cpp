@@ -19,7 +19,7 @@ void* Pool::State::grant_or_throw(std::uint64_t bytes) {
     if (outcome == Outcome::kOverLimit && kind == ThreadKind::kWorker)
       outcome = attempt(bytes, kUnlimited, block);
     if (outcome == Outcome::kGranted) {
-      void* const address = hand_out(block);
+      void* const address = hand_out(block, bytes);
       if (counters.overdraw > 0) count_overdraw();
       return address;
     }

@@ -1,5 +1,6 @@
 #include "pool/pool.h"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -27,7 +28,7 @@ void* Pool::allocate(std::uint64_t bytes) {
     const std::lock_guard guard(state.lock);
     State::Block block;
     if (state.attempt(bytes, state.memory_limit, block) == State::Outcome::kGranted)
-      return state.hand_out(block);
+      return state.hand_out(block, bytes);
   }
   return state_->grant_or_throw(bytes);
 }
@@ -133,10 +134,28 @@ void Pool::reset_peaks() {
   state.settle();
 }
 
+std::vector<std::pair<std::uint64_t, std::uint64_t>> Pool::books() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> books;
+  const std::lock_guard guard(state_->lock);
+  for (const Range& range : state_->space.ranges()) {
+    const auto start = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(range.books));
+    books.emplace_back(start, start + AddressSpace::size_of_books(range));
+  }
+  std::sort(books.begin(), books.end());
+  return books;
+}
+
+void Pool::count_trouble() noexcept {
+  const std::lock_guard guard(state_->lock);
+  ++state_->own_troubles;
+  state_->settle();
+}
+
 void Pool::publish(wire::CountersPage* page) noexcept {
   State& state = *state_;
   const std::lock_guard guard(state.lock);
   state.page = page;
+  state.update_page([&] { state.size_classes.move_to(page == nullptr ? nullptr : page->size_classes); });
   state.publish();
 }
 
@@ -159,6 +178,8 @@ void Pool::check_laws() const {
   WEIR_CHECK_LE(now.retained, state.cache_limit_in_force());
   if (state.memory_limit != kUnlimited) WEIR_CHECK_LE(now.backed, state.memory_limit + now.overdraw);
   WEIR_CHECK_LE(state.space.ranges().size(), std::size_t{1} << 20);
+  state.size_classes.check_laws(now.allocations - state.published_from.allocations,
+                                now.hits - state.published_from.hits, now.kept);
 }
 
 }  // namespace weir::pool

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "wire/counters_page.h"
@@ -77,6 +79,10 @@ class Pool {
   [[nodiscard]] std::uint64_t memory_limit() const noexcept;
   [[nodiscard]] Counters counters() const;
   void reset_peaks();
+  /// Where the pool keeps its books: addresses outside of its ranges, [first, second), rising.
+  [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> books() const;
+  /// One more time that weir could not do what it should, beside the pool's own.
+  void count_trouble() noexcept;
   /// Publishes every later event to the page (its counters and pool range); nullptr stops. The page must
   /// outlive that. In a fork's child, which publishes nowhere at first, the page's counts begin at the fork.
   void publish(wire::CountersPage* page) noexcept;

@@ -77,7 +77,7 @@ Pool::State::Outcome Pool::State::attempt(std::uint64_t bytes, std::uint64_t mos
       if (const auto kept = mlx.reuse(bytes)) {
         --kept_blocks;
         kept_bytes -= kept->capacity;
-        block = {kept->offset, kept->capacity, true};
+        block = {kept->offset, kept->capacity, true, true};
         return Outcome::kGranted;
       }
     }
@@ -102,16 +102,17 @@ Pool::State::Outcome Pool::State::place_block(std::uint64_t bytes, std::uint64_t
     shrink(0);
     return Outcome::kNoMemory;
   }
-  block = {grant.offset, bytes, grant.new_granules == 0};
+  block = {grant.offset, bytes, grant.new_granules == 0, false};
   return Outcome::kGranted;
 }
 
-void* Pool::State::hand_out(const Block& block) noexcept {
+void* Pool::State::hand_out(const Block& block, std::uint64_t bytes) noexcept {
   space.mark(block.offset);
   counters.live += block.capacity;
   ++counters.allocations;
   ++(block.hit ? counters.hits : counters.misses);
-  settle_block();
+  settle_block(
+      {.granted = true, .hit = block.hit, .bytes = bytes, .reused = block.reused ? block.capacity : 0});
   return space.address_of(block.offset);
 }
 
@@ -126,7 +127,7 @@ void Pool::State::take_back(place::Offset offset) noexcept {
     if (!kept) capacity = placement.free(offset, now());
     counters.live -= capacity;
     ++counters.frees;
-    settle_block();
+    settle_block({.kept = kept ? capacity : 0});
   } catch (const std::bad_alloc&) {
     space.mark(offset);  // no memory for the books of a free: the block stays, as a leak that is counted
     ++own_troubles;

@@ -2,6 +2,7 @@
 
 #include <time.h>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "place/mlx_rule.h"
@@ -12,6 +13,8 @@
 #include "pool/hard_cap.h"
 #include "pool/pool.h"
 #include "pool/pool_lock.h"
+#include "pool/published_counts.h"
+#include "pool/size_classes.h"
 
 namespace weir::pool {
 
@@ -23,6 +26,7 @@ struct Pool::State {
     place::Offset offset = 0;
     std::uint64_t capacity = 0;
     bool hit = false;
+    bool reused = false;  ///< One that MLX's rule kept.
   };
 
   State(const Options& options, const SpaceOptions& space_options);
@@ -30,8 +34,8 @@ struct Pool::State {
   /// A block, backing at most `most_backed`; nothing has changed when it is not granted.
   [[nodiscard]] Outcome attempt(std::uint64_t bytes, std::uint64_t most_backed, Block& block) noexcept;
   [[nodiscard]] Outcome place_block(std::uint64_t bytes, std::uint64_t most_backed, Block& block);
-  /// Counts a granted block; its address.
-  [[nodiscard]] void* hand_out(const Block& block) noexcept;
+  /// Counts a block that was granted for a request of `bytes`; its address.
+  [[nodiscard]] void* hand_out(const Block& block, std::uint64_t bytes) noexcept;
   /// The road of an allocation that found no room. Takes the lock itself.
   [[nodiscard]] void* grant_or_throw(std::uint64_t bytes);
   void count_overdraw() noexcept;
@@ -51,26 +55,41 @@ struct Pool::State {
   /// Puts the limit in force onto the rules.
   void apply_cache_limit() noexcept;
   /// Ends an event of a block: in brief where it changed no granule and no peak.
-  void settle_block() noexcept {
+  [[gnu::always_inline]] void settle_block(const ClassChange& change) noexcept {
     const place::Totals totals = placement.totals();
     const std::uint64_t retained = totals.retained + kept_bytes;
     const bool brief = totals.backed == counters.backed && totals.retained == settled_granules &&
                        retained <= counters.retained_peak && retained <= most_retained_brief &&
                        counters.live <= counters.live_peak && counters.overdraw == 0;
-    if (!brief) return settle(totals);
+    if (!brief) return settle_changed(totals, change);
     counters.kept = kept_bytes;
     counters.retained = retained;
     counters.padding = totals.padding;
-    publish_brief();
+    publish_brief(change);
   }
+  void settle_changed(const place::Totals& totals, ClassChange change) noexcept;
   /// Brings what is retained within the rule, and what is backed within the memory limit as far as free
   /// memory goes; then counts and publishes.
   void settle(place::Totals totals) noexcept;
   void settle() noexcept { settle(placement.totals()); }
   void count(const place::Totals& totals) noexcept;
-  /// live, retained, padding, allocations, frees, hits.
-  void publish_brief() const noexcept;
-  void publish() const noexcept;
+  /// What an event of a block always changes, and its size class.
+  [[gnu::always_inline]] void publish_brief(const ClassChange& change) noexcept {
+    const std::uint64_t allocations = counters.allocations - published_from.allocations;
+    if (page == nullptr) return size_classes.apply(change, allocations);
+    const wire::PageUpdate update(*page);
+    store_block_counts(*page, counters, published_from);
+    size_classes.apply(change, allocations);
+  }
+  /// Everything, with the class of the grant that settles now.
+  void publish() noexcept;
+  /// Calls it inside an update of the page, where there is one.
+  template <class Change>
+  void update_page(const Change& change) noexcept {
+    if (page == nullptr) return change();
+    const wire::PageUpdate update(*page);
+    change();
+  }
   /// In a fork's child: publishes nowhere until told to, because its parent's page is not its own; what is
   /// published then counts from here.
   void begin_child() noexcept;
@@ -117,6 +136,8 @@ struct Pool::State {
   Counters published_from;  ///< Of the counts: what they were where the page's begin.
   std::uint64_t own_troubles = 0;
   wire::CountersPage* page = nullptr;
+  SizeClasses size_classes;
+  ClassChange settling;  ///< Of the event that settles now.
   ForkGuard fork_guard{lock, [](void* state) noexcept { static_cast<State*>(state)->begin_child(); }, this};
 };
 

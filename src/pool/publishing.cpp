@@ -21,27 +21,23 @@ void store_rest(wire::CountersPage& page, const Counters& now, const Counters& f
   page.troubles.store(now.troubles - from.troubles, kRelaxed);
 }
 
-void store_brief(wire::CountersPage& page, const Counters& now, const Counters& from) noexcept {
-  page.live.store(now.live, kRelaxed);
-  page.retained.store(now.retained, kRelaxed);
-  page.padding.store(now.padding, kRelaxed);
-  page.allocations.store(now.allocations - from.allocations, kRelaxed);
-  page.frees.store(now.frees - from.frees, kRelaxed);
-  page.hits.store(now.hits - from.hits, kRelaxed);
-}
-
 }  // namespace
 
-void Pool::State::publish_brief() const noexcept {
-  if (page == nullptr) return;
-  const wire::PageUpdate update(*page);
-  store_brief(*page, counters, published_from);
+/// What MLX's rule keeps goes first, because settling may drop the same block again; the grant is counted
+/// with the page's own counts.
+void Pool::State::settle_changed(const place::Totals& totals, ClassChange change) noexcept {
+  update_page([&] { size_classes.count_kept(change); });
+  settling = change;
+  settle(totals);
+  settling = {};
 }
 
-void Pool::State::publish() const noexcept {
-  if (page == nullptr) return;
+void Pool::State::publish() noexcept {
+  const std::uint64_t allocations = counters.allocations - published_from.allocations;
+  if (page == nullptr) return size_classes.count(settling, allocations);
   const wire::PageUpdate update(*page);
-  store_brief(*page, counters, published_from);
+  store_block_counts(*page, counters, published_from);
+  size_classes.count(settling, allocations);
   store_rest(*page, counters, published_from);
   page->cache_limit.store(cache_limit_in_force(), kRelaxed);
   page->memory_limit.store(memory_limit, kRelaxed);
@@ -54,6 +50,7 @@ void Pool::State::publish() const noexcept {
 
 void Pool::State::begin_child() noexcept {
   page = nullptr;
+  size_classes.begin_child();
   published_from = counters;
   counters.live_peak = counters.live;
   counters.retained_peak = counters.retained;

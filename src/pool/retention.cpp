@@ -38,6 +38,7 @@ void Pool::State::end_dropped() noexcept {
   for (const place::KeptBlock& block : dropped) {
     placement.free(block.offset, now());
     kept_bytes -= block.capacity;
+    update_page([&] { size_classes.end_keeping(block.capacity); });
   }
   kept_blocks -= dropped.size();
   dropped.clear();
