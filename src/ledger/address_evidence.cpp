@@ -1,7 +1,4 @@
-#include <link.h>
-#include <pthread.h>
 #include <sys/resource.h>
-#include <unistd.h>
 #include <charconv>
 #include <filesystem>
 
@@ -11,28 +8,6 @@
 
 namespace weir::ledger {
 namespace {
-
-int add_segments(dl_phdr_info* info, std::size_t, void* out) {
-  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  for (int i = 0; i < info->dlpi_phnum; ++i) {
-    const auto& header = info->dlpi_phdr[i];
-    if (header.p_type != PT_LOAD) continue;
-    const std::uint64_t start = info->dlpi_addr + header.p_vaddr;
-    const std::uint64_t end = start + header.p_memsz;
-    static_cast<std::vector<AddressRange>*>(out)->push_back(
-        {start / page * page, (end + page - 1) / page * page});
-  }
-  return 0;
-}
-
-std::uint64_t default_stack_bytes() {
-  pthread_attr_t attributes;
-  if (::pthread_getattr_default_np(&attributes) != 0) return 0;
-  std::size_t size = 0;
-  ::pthread_attr_getstacksize(&attributes, &size);
-  ::pthread_attr_destroy(&attributes);
-  return size;
-}
 
 /// What glibc gives a thread by default: the stack limit, or 2 MiB where there is none.
 std::uint64_t stack_bytes_of(pid_t pid) {
@@ -79,15 +54,6 @@ AddressEvidence process_address_evidence(pid_t pid, const std::vector<Mapping>& 
   evidence.objects = mapped_load_segments(pid, mappings);
   evidence.stack_pointers = stack_pointers("/proc/" + std::to_string(pid));
   evidence.largest_stack_bytes = stack_bytes_of(pid);
-  return evidence;
-}
-
-AddressEvidence own_address_evidence() {
-  AddressEvidence evidence;
-  ::dl_iterate_phdr(add_segments, &evidence.objects);
-  evidence.stack_pointers = stack_pointers("/proc/self");
-  evidence.stack_pointers.push_back(reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
-  evidence.largest_stack_bytes = default_stack_bytes();
   return evidence;
 }
 

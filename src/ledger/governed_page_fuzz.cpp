@@ -30,6 +30,13 @@ void check_page(const std::string& bytes) {
   require(page->pid > 0 && page->live >= 0 && page->overdraw_peak >= 0 && page->pool_start <= page->pool_end);
   for (const std::string* text : {&page->library, &page->command})
     require(ledger::fit_for_output(*text) == *text && text->size() <= 256);
+  require(page->acts.size() <= wire::kActs && page->devices.size() <= wire::kDevices);
+  for (const ledger::ActReading& act : page->acts)
+    require(act.released >= 0 && act.footprint_before >= 0 && act.retained_after >= 0);
+  for (const ledger::DeviceReading& device : page->devices)
+    require(device.total >= 0 && ledger::fit_for_output(device.name) == device.name);
+  for (const ledger::SizeClassReading& each : page->size_classes)
+    require(each.retained >= 0);
   const ledger::ProcStatus status{.anonymous = 5, .file = 7, .shared = 1, .swap = 2, .high_water = 13};
   check_sums(ledger::compute_governed_layers(*page, status));
   ledger::ProcessParts parts;

@@ -4,64 +4,139 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/owned_fd.h"
+#include "ledger/mapping_contents.h"
 #include "ledger/noted_memory.h"
-#include "ledger/smaps.h"
+#include "ledger/own_memory.h"
+#include "ledger/shared_memory.h"
 
 namespace weir::ledger {
 namespace {
 
 constexpr const char* kSmapsPath = "/proc/self/smaps";
-constexpr std::size_t kFirstBufferBytes = 256u << 10;
-constexpr std::size_t kLargestBufferBytes = 256u << 20;
+constexpr std::size_t kPieceBytes = 16u << 10;
+constexpr double kLongestSeconds = 0.25;
 
-struct Readings {
-  HeapStatistics heap;
-  ProcStatus status;
-  std::vector<Mapping> mappings;
-};
-
-/// Reads until the end or until the buffer is full; allocates nothing.
-Result<std::size_t> read_into(std::string& buffer) {
+Result<void> read_mappings(SmapsReader& reader) {
   const OwnedFd fd(::open(kSmapsPath, O_RDONLY | O_CLOEXEC));
   if (!fd) return tl::unexpected(system_error(kSmapsPath, "open", errno));
-  std::size_t size = 0;
-  while (size < buffer.size()) {
-    const ssize_t got = ::read(fd.get(), buffer.data() + size, buffer.size() - size);
+  std::vector<char> piece(kPieceBytes);
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return tl::unexpected(system_error(kSmapsPath, "read", errno));
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
+    if (got == 0) return reader.finish();
+    if (Result<void> fed = reader.feed({piece.data(), static_cast<std::size_t>(got)}); !fed) return fed;
   }
-  return size;
 }
 
-/// The three readings that must belong together. A buffer that proves too small is doubled and all are taken
-/// again.
-Result<Readings> read_together() {
-  for (std::size_t capacity = kFirstBufferBytes; capacity <= kLargestBufferBytes; capacity *= 2) {
-    std::string buffer(capacity, '\0');
-    const HeapStatistics heap = heap_statistics();
-    const Result<ProcStatus> status = read_own_status();
-    if (!status) return tl::unexpected(status.error());
-    const Result<std::size_t> size = read_into(buffer);
-    if (!size) return tl::unexpected(size.error());
-    if (*size == buffer.size()) continue;
-    Result<std::vector<Mapping>> mappings = parse_smaps(std::string_view(buffer).substr(0, *size));
-    if (!mappings) return tl::unexpected(mappings.error());
-    return Readings{heap, *status, std::move(*mappings)};
-  }
-  return fail(ErrorKind::kEnvironment, kSmapsPath,
-              "larger than " + std::to_string(kLargestBufferBytes) + " bytes");
+Result<ProcessParts> read_parts(const AddressEvidence& evidence, const HeapStatistics& heap) {
+  OwnMemory memory;
+  MappingContents contents(evidence, memory, heap.mapped_bytes);
+  PartsFinder finder(evidence, [&](const Mapping& mapping, const Mapping& before, ProcessParts& parts) {
+    return contents.give(mapping, before, parts);
+  });
+  SharedMemory shared;
+  ProcessParts in_memory;
+  SmapsReader reader([&](const Mapping& mapping) {
+    finder.add(mapping);
+    shared.add(mapping, in_memory);
+  });
+  if (Result<void> read = read_mappings(reader); !read) return tl::unexpected(read.error());
+  ProcessParts parts = finder.finish();
+  parts.counters_page = in_memory.counters_page;
+  parts.shared_files = in_memory.shared_files;
+  return parts;
 }
 
-std::int64_t heap_beside_buffers(const AllocatorCounters& counters, const HeapStatistics& heap) {
-  const std::int64_t in_use = heap.in_use_bytes + heap.mapped_bytes;
-  if (!counters.buffers_from_heap) return in_use;
-  return std::max<std::int64_t>(0, in_use - counters.live.value_or(0) - counters.retained.value_or(0));
+/// What the heap's blocks in use make the kernel hold.
+struct HeapInUse {
+  std::int64_t idle = 0;
+  std::int64_t physical = 0;
+  std::int64_t addresses = 0;
+};
+
+HeapInUse heap_in_use(const HeapStatistics& heap, const ProcessParts& parts) {
+  HeapInUse use;
+  use.addresses = heap.in_use_bytes + heap.mapped_bytes;
+  use.idle = std::clamp<std::int64_t>(parts.heap_arenas - heap.in_use_bytes, 0, heap.free_bytes);
+  // Arenas that no rule found are as malloc says.
+  const std::int64_t not_found = std::max<std::int64_t>(0, heap.arena_bytes - parts.heap_arena_addresses);
+  const std::int64_t in_arenas = std::min(heap.in_use_bytes, parts.heap_arenas - use.idle + not_found);
+  const std::int64_t blocks_not_found =
+      std::max<std::int64_t>(0, heap.mapped_bytes - parts.mapped_blocks.bytes);
+  use.physical = in_arenas + parts.mapped_blocks.held + blocks_not_found;
+  return use;
+}
+
+void add_heap(const AllocatorCounters& counters, const HeapInUse& use, Layers& layers) {
+  auto& identified = layers.identified_parts;
+  if (counters.buffers_from_heap) {
+    const std::int64_t buffers = counters.live.value_or(0) + counters.retained.value_or(0);
+    layers.untouched = std::clamp<std::int64_t>(use.addresses - use.physical, 0, buffers);
+    identified.push_back({"heap in use besides the allocator's buffers",
+                          std::max<std::int64_t>(0, use.physical + *layers.untouched - buffers)});
+    return;
+  }
+  const std::int64_t beside = std::clamp<std::int64_t>(counters.beside_pool.value_or(0), 0, use.physical);
+  identified.push_back({"heap in use besides the allocator's buffers", use.physical - beside});
+  if (beside > 0) identified.push_back({"held by MLX's own allocator beside the pool", beside});
+}
+
+void add_parts(const ProcessParts& parts, std::vector<IdentifiedPart>& identified) {
+  const auto add = [&](const char* name, std::int64_t bytes) {
+    if (bytes != 0) identified.push_back({name, bytes});
+  };
+  add("Python objects", parts.python_objects);
+  add("BLAS work buffers", parts.blas_buffers);
+  add("main stack", parts.main_stack);
+  add("thread stacks", parts.thread_stacks);
+  add("main thread's own data", parts.main_thread_data);
+  add("private pages of mapped files", parts.library_data);
+  add("zeroed data of the program and its libraries", parts.library_zeroed);
+  add("weir's books about its pool", parts.books);
+  add("weir's counters page", parts.counters_page);
+  add("shared files that lie in memory", parts.shared_files);
+  for (const auto& [name, bytes] : parts.named)
+    identified.push_back({name, bytes});
+}
+
+void close_sums(Layers& layers) {
+  std::int64_t identified = 0;
+  for (const IdentifiedPart& part : layers.identified_parts)
+    identified += part.bytes;
+  layers.identified = identified;
+  layers.unexplained = *layers.footprint - explained_bytes(layers);
+}
+
+Result<Layers> read_once(const std::function<AllocatorCounters()>& counters) {
+  SystemClock clock;
+  const Nanoseconds began = clock.now();
+  AddressEvidence evidence = own_address_evidence();
+  AllocatorCounters held = counters();
+  evidence.pool = held.pool;
+  evidence.books = std::move(held.books);
+  const HeapStatistics heap = heap_statistics();
+  const Result<ProcStatus> status = read_own_status();
+  if (!status) return tl::unexpected(status.error());
+  const Result<ProcessParts> parts = read_parts(evidence, heap);
+  if (!parts) return tl::unexpected(parts.error());
+  Layers layers = compute_layers(held, *status, heap, *parts, noted_parts());
+  layers.age_seconds = seconds(clock.now() - began);
+  return layers;
+}
+
+/// How far footprint, live and retained have moved since the reading.
+Result<std::int64_t> change_since(const Layers& layers, const AllocatorCounters& now) {
+  const Result<ProcStatus> status = read_own_status();
+  if (!status) return tl::unexpected(status.error());
+  return std::abs(status->footprint() - *layers.footprint) +
+         std::abs(now.live.value_or(0) - layers.live.value_or(0)) +
+         std::abs(now.retained.value_or(0) - layers.retained.value_or(0));
 }
 
 }  // namespace
@@ -76,43 +151,46 @@ Layers compute_layers(const AllocatorCounters& counters, const ProcStatus& statu
   layers.live = counters.live;
   layers.retained = counters.retained;
   layers.tags = counters.tags;
+  if (layers.tags.empty() && counters.live) layers.tags = {{"other", *counters.live}};
   layers.overdraw = counters.overdraw;
+  const HeapInUse use = heap_in_use(heap, parts);
+  layers.heap_idle = use.idle;
+  add_heap(counters, use, layers);
   if (parts.pool) {
     const std::int64_t backed =
         counters.live.value_or(0) + counters.retained.value_or(0) + counters.padding.value_or(0);
     layers.untouched = std::max<std::int64_t>(0, backed - *parts.pool);
   }
-  layers.heap_idle =
-      std::max<std::int64_t>(0, std::min(parts.heap_arenas - heap.in_use_bytes, heap.free_bytes));
-  layers.identified_parts = {
-      {"heap in use besides the allocator's buffers", heap_beside_buffers(counters, heap)},
-      {"main stack", parts.main_stack},
-      {"thread stacks", parts.thread_stacks},
-      {"private pages of mapped files", parts.library_data},
-      {"zeroed data of the program and its libraries", parts.library_zeroed}};
   if (counters.padding) layers.identified_parts.push_back({"pool padding", *counters.padding});
-  for (const auto& [name, bytes] : parts.named)
-    layers.identified_parts.push_back({name, bytes});
+  add_parts(parts, layers.identified_parts);
   std::move(noted.begin(), noted.end(), std::back_inserter(layers.identified_parts));
-  std::int64_t identified = 0;
-  for (const IdentifiedPart& part : layers.identified_parts)
-    identified += part.bytes;
-  layers.identified = identified;
-  layers.unexplained = status.footprint() - explained_bytes(layers);
+  close_sums(layers);
   return layers;
 }
 
 Result<Layers> read_own_layers(const AllocatorCounters& counters) {
+  return read_once([&] { return counters; });
+}
+
+Result<Layers> read_steady_own_layers(const std::function<AllocatorCounters()>& counters) {
   SystemClock clock;
   const Nanoseconds began = clock.now();
-  const Result<Readings> readings = read_together();
-  if (!readings) return tl::unexpected(readings.error());
-  AddressEvidence evidence = own_address_evidence();
-  evidence.pool = counters.pool;
-  const ProcessParts parts = find_process_parts(readings->mappings, evidence);
-  Layers layers = compute_layers(counters, readings->status, readings->heap, parts, noted_parts());
-  layers.age_seconds = seconds(clock.now() - began);
-  return layers;
+  Result<Layers> steadiest = fail(ErrorKind::kEnvironment, kSmapsPath, "not read");
+  std::int64_t smallest_change = 0;
+  for (int reading = 0; reading < kMostReadings; ++reading) {
+    if (reading > 0 && seconds(clock.now() - began) > kLongestSeconds) break;
+    Result<Layers> layers = read_once(counters);
+    if (!layers) return layers;
+    const Result<std::int64_t> change = change_since(*layers, counters());
+    if (!change) return tl::unexpected(change.error());
+    if (reading == 0 || *change < smallest_change) {
+      steadiest = std::move(layers);
+      smallest_change = *change;
+    }
+    // A reading itself may touch some pages.
+    if (smallest_change <= *steadiest->footprint / 1'000) break;
+  }
+  return steadiest;
 }
 
 }  // namespace weir::ledger

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ledger/governed_page.h"
+#include "wire/control.h"
 #include "wire/page_file.h"
 #include "wire/process_stat.h"
 
@@ -31,33 +32,56 @@ class Folder {
   }
 
   /// The files that are named as pages are.
-  [[nodiscard]] std::vector<PageName> names() const {
+  [[nodiscard]] std::vector<PageName> names() const { return names(&wire::parse_page_name); }
+  /// Control sockets without a page beside them: a page was lost, or goes just now.
+  [[nodiscard]] std::vector<PageName> lone_sockets() const {
+    std::vector<PageName> found = names(&wire::parse_socket_name);
+    std::erase_if(found, [this](const PageName& name) {
+      char page[wire::kPageNameBytes];
+      wire::print_page_name(name.run, name.pid, page);
+      return ::faccessat(::dirfd(listing_.get()), page, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+    });
+    return found;
+  }
+  /// With the control socket beside it, which a killed process leaves too.
+  [[nodiscard]] bool remove(const PageName& name) const {
+    char socket[wire::kSocketNameBytes];
+    wire::print_socket_name(name.run, name.pid, socket);
+    ::unlinkat(::dirfd(listing_.get()), socket, 0);
+    return ::unlinkat(::dirfd(listing_.get()), name.file.c_str(), 0) == 0;
+  }
+
+ private:
+  using ParseName = bool (*)(const char* name, std::uint64_t& run, std::uint32_t& pid) noexcept;
+
+  [[nodiscard]] std::vector<PageName> names(ParseName parse) const {
     std::vector<PageName> found;
     if (!listing_) return found;
+    ::rewinddir(listing_.get());
     for (std::size_t looked = 0; looked < kMostFiles; ++looked) {
       const dirent* entry = ::readdir(listing_.get());
       if (entry == nullptr) break;
       PageName name;
-      if (!wire::parse_page_name(entry->d_name, name.run, name.pid)) continue;
+      if (!parse(entry->d_name, name.run, name.pid)) continue;
       name.file = entry->d_name;
       found.push_back(std::move(name));
     }
     return found;
   }
-  [[nodiscard]] bool remove(const PageName& name) const {
-    return ::unlinkat(::dirfd(listing_.get()), name.file.c_str(), 0) == 0;
-  }
 
- private:
   std::unique_ptr<DIR, int (*)(DIR*)> listing_;
 };
 
-std::size_t remove_where(const std::filesystem::path& path,
-                         const std::function<bool(const PageName&)>& goes) {
+/// How many pages went.
+std::size_t remove_where(const std::filesystem::path& path, const std::function<bool(const PageName&)>& goes,
+                         const std::function<bool(const PageName&)>& socket_goes) {
   const Folder folder(path);
   const std::vector<PageName> names = folder.names();
-  return static_cast<std::size_t>(std::count_if(
-      names.begin(), names.end(), [&](const PageName& name) { return goes(name) && folder.remove(name); }));
+  const auto removed = std::count_if(names.begin(), names.end(),
+                                     [&](const PageName& name) { return goes(name) && folder.remove(name); });
+  for (const PageName& name : folder.lone_sockets())
+    if (socket_goes(name)) (void)folder.remove(name);
+  return static_cast<std::size_t>(removed);
 }
 
 Result<PageReading> read_page(const std::filesystem::path& folder, const PageName& name) {
@@ -106,11 +130,16 @@ std::vector<PageReading> read_pages(const std::filesystem::path& folder, std::op
 std::size_t remove_stale_pages(const std::filesystem::path& folder) {
   if (!is_proc_ours()) return 0;
   const std::uint64_t own = wire::own_pid_namespace();
-  return remove_where(folder, [&](const PageName& name) { return is_stale(folder, name, own); });
+  return remove_where(
+      folder, [&](const PageName& name) { return is_stale(folder, name, own); },
+      [](const PageName& name) {
+        return !wire::is_alive(static_cast<pid_t>(name.pid), 0) && !is_run_alive(name.run, ~0ULL);
+      });
 }
 
 std::size_t remove_run_pages(const std::filesystem::path& folder, std::uint64_t run) {
-  return remove_where(folder, [&](const PageName& name) { return name.run == run; });
+  const auto is_of_run = [run](const PageName& name) { return name.run == run; };
+  return remove_where(folder, is_of_run, is_of_run);
 }
 
 std::string page_file_name(std::uint64_t run, pid_t pid) {

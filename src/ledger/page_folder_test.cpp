@@ -108,6 +108,21 @@ TEST(PageFolder, APageIsStaleWhenItsProcessAndItsRunAreGone) {
   EXPECT_EQ(remove_stale_pages(folder.path()), 0u);
 }
 
+TEST(PageFolder, ThePageOfAKilledProcessGoesWithItsSocket) {
+  const PagesFolder folder;
+  put_page(folder, 0, kNobody, 1);
+  put_page(folder, 0, ::getpid(), own_start());
+  put_page(folder, 5, ::getpid(), own_start());
+  for (const std::string name : {"0-1000000000.sock", "0-1000000001.sock", "1000000002-1000000000.sock"})
+    folder.put(name, "", 0);
+  folder.put("5-" + std::to_string(::getpid()) + ".sock", "", 0);
+  EXPECT_EQ(remove_stale_pages(folder.path()), 1u);
+  EXPECT_FALSE(fs::exists(folder.path() / "0-1000000000.sock"));
+  EXPECT_EQ(files(folder), 3u) << "sockets without page or process too";
+  EXPECT_EQ(remove_run_pages(folder.path(), 5), 1u);
+  EXPECT_FALSE(fs::exists(folder.path() / ("5-" + std::to_string(::getpid()) + ".sock")));
+}
+
 TEST(PageFolder, PagesOfOtherPidNamespacesAreNotJudged) {
   const PagesFolder folder;
   const std::uint64_t own = wire::own_pid_namespace();

@@ -17,10 +17,14 @@ bool is_unnamed_writable(const Mapping& mapping) {
   return mapping.is_unnamed() && mapping.permissions == "rw-p";
 }
 
+/// `ranges` are sorted by their start and may overlap no more than load segments do.
 bool is_inside(const Mapping& mapping, const std::vector<AddressRange>& ranges) {
-  return std::any_of(ranges.begin(), ranges.end(), [&](const AddressRange& range) {
-    return range.start <= mapping.start && mapping.end <= range.end;
-  });
+  auto range = std::upper_bound(ranges.begin(), ranges.end(), mapping.start,
+                                [](std::uint64_t at, const AddressRange& one) { return at < one.start; });
+  // The pages where two segments of an object meet belong to both.
+  for (int steps = 0; steps < 2 && range != ranges.begin(); ++steps)
+    if ((--range)->end >= mapping.end) return true;
+  return false;
 }
 
 bool is_thread_arena(const Mapping& mapping, const Mapping* next) {
@@ -49,6 +53,11 @@ bool add_to_pool(const Mapping& mapping, const AddressRange& pool, ProcessParts&
   return true;
 }
 
+void add_to_arenas(const Mapping& mapping, ProcessParts& parts) {
+  parts.heap_arenas += mapping.held();
+  parts.heap_arena_addresses += static_cast<std::int64_t>(mapping.size());
+}
+
 /// True where the name alone settles it.
 bool add_by_name(const Mapping& mapping, ProcessParts& parts) {
   if (mapping.inode != 0) {
@@ -56,7 +65,7 @@ bool add_by_name(const Mapping& mapping, ProcessParts& parts) {
   } else if (mapping.name == "[stack]") {
     parts.main_stack += mapping.held();
   } else if (mapping.name == "[heap]" || mapping.name.starts_with(kArenaName)) {
-    parts.heap_arenas += mapping.held();
+    add_to_arenas(mapping, parts);
   } else if (mapping.name.starts_with(kStackName)) {
     parts.thread_stacks += mapping.held();
   } else if (mapping.name.starts_with(kNamedPrefix)) {
@@ -71,23 +80,46 @@ bool add_by_name(const Mapping& mapping, ProcessParts& parts) {
 
 }  // namespace
 
-ProcessParts find_process_parts(const std::vector<Mapping>& mappings, const AddressEvidence& evidence) {
-  ProcessParts parts;
-  if (evidence.pool.start < evidence.pool.end) parts.pool = 0;
-  for (std::size_t i = 0; i < mappings.size(); ++i) {
-    const Mapping& mapping = mappings[i];
-    const Mapping* next = i + 1 < mappings.size() ? &mappings[i + 1] : nullptr;
-    if (add_to_pool(mapping, evidence.pool, parts)) continue;
-    if (add_by_name(mapping, parts)) continue;
-    if (is_inside(mapping, evidence.objects)) {
-      parts.library_zeroed += mapping.held();
-    } else if (is_thread_arena(mapping, next)) {
-      parts.heap_arenas += mapping.held();
-    } else if (is_thread_stack(mapping, evidence)) {
-      parts.thread_stacks += mapping.held();
-    }
+PartsFinder::PartsFinder(const AddressEvidence& evidence, Rest rest)
+    : evidence_(evidence), objects_(evidence.objects), rest_(std::move(rest)) {
+  std::sort(objects_.begin(), objects_.end(),
+            [](const AddressRange& a, const AddressRange& b) { return a.start < b.start; });
+  if (evidence.pool.start < evidence.pool.end) parts_.pool = 0;
+}
+
+void PartsFinder::add(const Mapping& mapping) {
+  if (has_current_) settle(&mapping);
+  std::swap(before_, current_);
+  current_ = mapping;
+  has_current_ = true;
+}
+
+ProcessParts PartsFinder::finish() {
+  if (has_current_) settle(nullptr);
+  has_current_ = false;
+  return std::move(parts_);
+}
+
+void PartsFinder::settle(const Mapping* next) {
+  const Mapping& mapping = current_;
+  if (add_to_pool(mapping, evidence_.pool, parts_)) return;
+  if (add_by_name(mapping, parts_)) return;
+  if (is_inside(mapping, objects_)) {
+    parts_.library_zeroed += mapping.held();
+  } else if (is_thread_arena(mapping, next)) {
+    add_to_arenas(mapping, parts_);
+  } else if (rest_ && is_unnamed_writable(mapping) && rest_(mapping, before_, parts_)) {
+    return;
+  } else if (is_thread_stack(mapping, evidence_)) {
+    parts_.thread_stacks += mapping.held();
   }
-  return parts;
+}
+
+ProcessParts find_process_parts(const std::vector<Mapping>& mappings, const AddressEvidence& evidence) {
+  PartsFinder finder(evidence);
+  for (const Mapping& mapping : mappings)
+    finder.add(mapping);
+  return finder.finish();
 }
 
 }  // namespace weir::ledger

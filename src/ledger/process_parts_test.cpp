@@ -138,7 +138,7 @@ TEST(AddressEvidence, KnowsItsOwnStackAndCode) {
   for (const AddressRange& range : evidence.objects)
     found |= range.start <= code && code < range.end;
   EXPECT_TRUE(found);
-  EXPECT_FALSE(evidence.stack_pointers.empty());
+  EXPECT_FALSE(evidence.thread_blocks.empty());
   EXPECT_GT(evidence.largest_stack_bytes, 0u);
 }
 

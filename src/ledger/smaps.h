@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,29 @@ struct Mapping {
   [[nodiscard]] bool is_unnamed() const noexcept { return inode == 0 && name.empty(); }
   /// What this mapping adds to RssAnon + VmSwap.
   [[nodiscard]] std::int64_t held() const noexcept { return is_private() ? anonymous + swap : 0; }
+};
+
+/// Takes smaps apart piece by piece, as a process reads its own: bounded memory, whatever the text's length.
+/// Pieces end anywhere. A line that is neither a mapping nor "Key: …", or longer than 64 KiB, is kBadData
+/// with its number. Not thread-safe.
+class SmapsReader {
+ public:
+  /// Called for each mapping, in order, once all of its lines are read.
+  using Take = std::function<void(const Mapping&)>;
+  explicit SmapsReader(Take take) : take_(std::move(take)) {}
+
+  [[nodiscard]] Result<void> feed(std::string_view piece);
+  /// The text ends here.
+  [[nodiscard]] Result<void> finish();
+
+ private:
+  Result<void> take_line(std::string_view line);
+
+  Take take_;
+  Mapping mapping_;
+  bool has_mapping_ = false;
+  std::size_t number_ = 0;
+  std::string rest_;  // of a line whose end has not come
 };
 
 /// All mappings in the order of the text. Unknown keys are skipped, because kernels add some; a line that is

@@ -70,6 +70,33 @@ TEST(Smaps, AnEmptyTextIsNoMapping) {
   EXPECT_TRUE(mappings->empty());
 }
 
+TEST(SmapsReader, ReadsTheSameInPiecesOfAnySize) {
+  const auto text = read_text("/proc/self/smaps");
+  ASSERT_TRUE(text);
+  const auto whole = parse_smaps(*text);
+  ASSERT_TRUE(whole);
+  for (const std::size_t size : {std::size_t{1}, std::size_t{7}, std::size_t{4096}}) {
+    std::vector<Mapping> pieces;
+    SmapsReader reader([&](const Mapping& mapping) { pieces.push_back(mapping); });
+    for (std::size_t at = 0; at < text->size(); at += size)
+      ASSERT_TRUE(reader.feed(std::string_view(*text).substr(at, size)));
+    ASSERT_TRUE(reader.finish());
+    ASSERT_EQ(pieces.size(), whole->size());
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      EXPECT_EQ(pieces[i].start, (*whole)[i].start);
+      EXPECT_EQ(pieces[i].name, (*whole)[i].name);
+      EXPECT_EQ(pieces[i].held(), (*whole)[i].held());
+    }
+  }
+}
+
+TEST(SmapsReader, RefusesALineWithoutEnd) {
+  SmapsReader reader([](const Mapping&) {});
+  const std::string piece(40'000, 'x');
+  EXPECT_TRUE(reader.feed(piece));
+  EXPECT_FALSE(reader.feed(piece));
+}
+
 TEST(Smaps, ReadsItsOwnProcess) {
   const auto text = read_text("/proc/self/smaps");
   ASSERT_TRUE(text);
