@@ -63,7 +63,7 @@ TEST_F(AgentProcess, StartsOnceUnderThreadsThatCallTogether) {
 
 TEST_F(AgentProcess, TextThatIsNoneOfRunsCostsOneLine) {
   const std::vector<std::string> argv = {WEIR_MLX_HOST, "memory"};
-  const std::vector<std::string> texts = {"", "junk", "v1 allocator=weir cache=-1", std::string(5000, 'x'),
+  const std::vector<std::string> texts = {"", "junk", "v2 allocator=weir cache=-1", std::string(5000, 'x'),
                                           "two\nlines"};
   for (const std::string& text : texts) {
     const Ran ran = run_with_text(argv, text);
@@ -209,7 +209,7 @@ TEST_F(AgentProcess, WithoutChildrenOtherPreloadsStay) {
                                                  "WEIR_AGENT_PAGES=" + folder_.string()});
     EXPECT_EQ(ran.out, kept + "||") << list;
   }
-  EXPECT_THAT(run(kShowEnvironment).out, HasSubstr("libweir_agent.so|v1 "));
+  EXPECT_THAT(run(kShowEnvironment).out, HasSubstr("libweir_agent.so|v2 "));
 }
 
 }  // namespace

@@ -218,7 +218,8 @@ static void start_once(void) {
   } else if (!left) {
     say("weir: MLX runs ungoverned: %s", mine->trouble);
   }
-  if (answer != &real.table) atomic_store_explicit(&raw_offset, answer->raw_offset, memory_order_release);
+  if (answer != &real.table && answer->raw_offset != WEIR_RAW_POINTER_OF_MLX)
+    atomic_store_explicit(&raw_offset, answer->raw_offset, memory_order_release);
   fill_holes(&real);
   atomic_store_explicit(&in_force, answer, memory_order_release);
 }

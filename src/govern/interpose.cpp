@@ -14,7 +14,6 @@ namespace {
 
 struct Answers {
   const weir_memory_table* table;
-  mlx::core::allocator::Allocator* allocator;
 };
 
 /// Leaked, with MLX's functions that it points to.
@@ -26,8 +25,7 @@ const Answers& begin_answering() {
   start.real = &real->table;
   start.library = real->library.c_str();
   start.pages_folder = own.pages_folder.c_str();
-  const weir_memory_table* const table = govern_process(start);
-  return *new Answers{table, static_cast<mlx::core::allocator::Allocator*>(table->allocator())};
+  return *new Answers{govern_process(start)};
 }
 
 const Answers& answers() {
@@ -44,7 +42,7 @@ namespace mlx::core {
 namespace allocator {
 
 Allocator& allocator() {
-  return *weir::govern::answers().allocator;
+  return *static_cast<Allocator*>(weir::govern::answers().table->allocator());
 }
 
 void* Buffer::raw_ptr() {

@@ -18,6 +18,9 @@ ledger::AllocatorCounters OverPool::ledger_counters() const {
   held.padding = static_cast<std::int64_t>(counters.padding);
   held.overdraw = static_cast<std::int64_t>(counters.overdraw);
   held.buffers_from_heap = false;
+  for (const auto& [start, end] : pool->books())
+    held.books.push_back({start, end});
+  if (beside) held.beside_pool = beside();
   held.pool = {page.load()->pool_start.load(), page.load()->pool_end.load()};
   return held;
 }

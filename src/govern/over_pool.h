@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "govern/host_calls.h"
@@ -27,6 +29,8 @@ struct OverPool {
   PoolLimits limits;
   PoolAllocator allocator;
   HostCalls calls;
+  /// What MLX's own allocator holds beside the pool, active and cached; empty: not known.
+  std::function<std::int64_t()> beside;
 };
 
 }  // namespace weir::govern

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "govern/process_page.h"
+#include "ledger/governed_page.h"
 
 namespace weir::govern {
 
@@ -11,7 +12,7 @@ namespace {
 
 struct Configured {
   std::mutex mutex;
-  wire::AgentSettings settings;
+  OwnStart start;
   bool taken = false;
 };
 
@@ -25,8 +26,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-OwnStart start_of(const wire::AgentSettings& settings, bool warn) {
-  OwnStart start{settings, "", false};
+OwnStart start_of(OwnStart start, bool warn) {
   const std::string text = variable(wire::kAgentVariable);
   if (text.empty()) return start;
   if (wire::parse_settings(text.c_str(), start.settings)) {
@@ -40,19 +40,26 @@ OwnStart start_of(const wire::AgentSettings& settings, bool warn) {
 
 }  // namespace
 
-Result<void> configure_process(const wire::AgentSettings& settings) {
+Result<void> configure_process(const wire::AgentSettings& settings, const std::string& pages_folder) {
   Configured& kept = configured();
   const std::lock_guard lock(kept.mutex);
   if (kept.taken) return fail(ErrorKind::kInternal, "govern", "configured after MLX's first allocation");
-  kept.settings = settings;
+  kept.start = {settings, pages_folder, false};
   return {};
+}
+
+std::string own_pages_folder() {
+  const auto folder = ledger::runtime_folder();
+  if (!folder) return "";
+  (void)ledger::remove_stale_pages(*folder);
+  return folder->string();
 }
 
 OwnStart take_own_start() {
   Configured& kept = configured();
   const std::lock_guard lock(kept.mutex);
   kept.taken = true;
-  return start_of(kept.settings, true);
+  return start_of(kept.start, true);
 }
 
 bool own_start_taken() {
@@ -64,7 +71,7 @@ bool own_start_taken() {
 OwnStart own_start() {
   Configured& kept = configured();
   const std::lock_guard lock(kept.mutex);
-  return start_of(kept.settings, false);
+  return start_of(kept.start, false);
 }
 
 }  // namespace weir::govern

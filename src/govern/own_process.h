@@ -11,8 +11,13 @@ namespace weir::govern {
 /// answers MLX in the executable and starts govern_process at MLX's first call.
 
 /// What this program wants to be governed by. Settings of a `weir run` around it (WEIR_AGENT) go before, and
-/// then this changes nothing. kInternal once MLX has allocated.
-[[nodiscard]] Result<void> configure_process(const wire::AgentSettings& settings);
+/// then this changes nothing. kInternal once MLX has allocated. `pages_folder`: where the counters page goes;
+/// "": a page nobody else sees.
+[[nodiscard]] Result<void> configure_process(const wire::AgentSettings& settings,
+                                             const std::string& pages_folder = "");
+/// Where a program shows its page outside of a `weir run`: the user's runtime folder, rid of pages whose
+/// process is gone; "" where it cannot be had.
+[[nodiscard]] std::string own_pages_folder();
 
 /// What MLX's first call starts from.
 struct OwnStart {

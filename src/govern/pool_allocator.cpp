@@ -1,15 +1,21 @@
 #include "govern/pool_allocator.h"
 
 #include "govern/atomic_counters.h"
+#include "pool/hard_cap.h"
 
 namespace weir::govern {
 
 using mlx::core::allocator::Buffer;
 
 Buffer PoolAllocator::malloc(std::size_t size) {
-  void* const block = pool_.allocate(size);
-  raise(peak_, live());
-  return Buffer{block};
+  try {
+    void* const block = pool_.allocate(size);
+    raise(peak_, live());
+    return Buffer{block};
+  } catch (const pool::OverLimit& refused) {
+    if (refused.refusal().memory_limit == pool::kUnlimited) raise(lacking_, size);
+    throw;
+  }
 }
 
 void PoolAllocator::free(Buffer buffer) {

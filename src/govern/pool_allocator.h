@@ -26,11 +26,13 @@ class PoolAllocator final : public mlx::core::allocator::Allocator {
   /// it 0, and the peaks in the page go on. Threads that allocate at the same moment may miss one another.
   [[nodiscard]] std::uint64_t host_peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
   void reset_host_peak() noexcept { peak_.store(0, std::memory_order_relaxed); }
+  /// The largest request since the last call that the kernel, not the hard cap, refused; 0: none.
+  [[nodiscard]] std::uint64_t take_lacking() noexcept { return lacking_.exchange(0); }
 
  private:
   pool::Pool& pool_;
   const PageSlot& page_;
-  std::atomic<std::uint64_t> peak_{0};
+  std::atomic<std::uint64_t> peak_{0}, lacking_{0};
 };
 
 }  // namespace weir::govern

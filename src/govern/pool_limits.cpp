@@ -48,6 +48,18 @@ void PoolLimits::set_program_memory_limit(std::optional<std::uint64_t> bytes) {
   apply_memory_limit();
 }
 
+void PoolLimits::set_weir_cache_limit(std::optional<std::uint64_t> bytes) {
+  const std::lock_guard lock(mutex_);
+  weir_cache_ = bytes;
+  apply_cache_limit();
+}
+
+void PoolLimits::set_weir_memory_limit(std::optional<std::uint64_t> bytes) {
+  const std::lock_guard lock(mutex_);
+  weir_memory_ = bytes;
+  apply_memory_limit();
+}
+
 void PoolLimits::set_policy(pool::Policy policy) {
   const std::lock_guard lock(mutex_);
   pool_.set_policy(policy);

@@ -33,6 +33,9 @@ class PoolLimits {
   /// nullopt: the program asks for no bound of its own.
   void set_program_cache_limit(std::optional<std::uint64_t> bytes);
   void set_program_memory_limit(std::optional<std::uint64_t> bytes);
+  /// weir's own, in place of those that it started with.
+  void set_weir_cache_limit(std::optional<std::uint64_t> bytes);
+  void set_weir_memory_limit(std::optional<std::uint64_t> bytes);
   /// `mlx-policy` or `weir`, in place.
   void set_policy(pool::Policy policy);
   /// Takes weir's own bounds away: a process that is governed no more.

@@ -29,6 +29,8 @@ struct Start {
 /// The host's own set_cache_limit counts, is in force while it is the tighter one (min rule), and is
 /// corrected back under `enforce`. get_memory_limit answers a little below the hard cap, so that MLX's
 /// back-pressure starts before refusals do.
+/// A page that others may see gets a control socket beside it (wire/control.h), answered by a thread of
+/// weir's; that thread also trims at boundaries. Without one of them the process runs governed all the same.
 [[nodiscard]] const weir_memory_table* govern_process(const Start& start) noexcept;
 
 /// The pool of this process; nullptr before `govern_process`, under allocator `mlx`, and after trouble.

@@ -7,6 +7,11 @@
 #include "wire/page_file.h"
 
 namespace weir::govern {
+namespace {
+
+std::atomic<const PageSlot*> current_slot{nullptr};
+
+}  // namespace
 
 void print_line(const char* text) noexcept {
   const int kept = errno;
@@ -24,10 +29,22 @@ void print_line(const char* text) noexcept {
 ProcessPage::ProcessPage(const wire::AgentSettings& settings, const char* library, const char* folder)
     : library_(library), folder_(folder), run_(settings.run) {
   const char* trouble = nullptr;
-  slot_ = wire::make_page(folder_.c_str(), {run_, settings.allocator, library_.c_str(), false}, &trouble);
-  if (trouble == nullptr || folder_.empty()) return;
+  const wire::PageFacts facts{
+      .run = run_, .allocator = settings.allocator, .library = library_.c_str(), .forked = false};
+  slot_ = wire::make_page(folder_.c_str(), facts, &trouble);
+  current_slot = &slot_;
+  if (trouble == nullptr || folder_.empty() || run_ == 0) return;
   print_line(
       ("no counters page in " + folder_ + ": " + trouble + "; this process is not in the summary").c_str());
+}
+
+ProcessPage::~ProcessPage() {
+  const PageSlot* own = &slot_;
+  current_slot.compare_exchange_strong(own, nullptr);
+}
+
+const PageSlot* ProcessPage::current() noexcept {
+  return current_slot.load(std::memory_order_acquire);
 }
 
 void ProcessPage::set_state(wire::PageState state) noexcept {
@@ -36,9 +53,12 @@ void ProcessPage::set_state(wire::PageState state) noexcept {
 
 wire::CountersPage* ProcessPage::renew_after_fork(bool visible) noexcept {
   wire::CountersPage* const parents = slot_.load();
-  const auto allocator = static_cast<wire::Allocator>(parents->allocator.load());
-  wire::CountersPage* const own =
-      wire::make_page(visible ? folder_.c_str() : "", {run_, allocator, library_.c_str(), true}, nullptr);
+  const wire::PageFacts facts{.run = run_,
+                              .allocator = static_cast<wire::Allocator>(parents->allocator.load()),
+                              .library = library_.c_str(),
+                              .forked = true,
+                              .backend = static_cast<wire::Backend>(parents->backend.load())};
+  wire::CountersPage* const own = wire::make_page(visible ? folder_.c_str() : "", facts, nullptr);
   own->cache_limit.store(parents->cache_limit.load());
   own->memory_limit.store(parents->memory_limit.load());
   slot_ = own;

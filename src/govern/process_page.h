@@ -11,9 +11,15 @@ namespace weir::govern {
 /// the very end. Not thread-safe but for `slot`.
 class ProcessPage {
  public:
-  /// A folder that cannot be used costs one line on stderr; the page is then one that nobody else sees.
+  /// A folder that cannot be used leaves a page that nobody else sees, and under a `weir run`, whose summary
+  /// then misses it, costs one line on stderr.
   ProcessPage(const wire::AgentSettings& settings, const char* library, const char* folder);
+  ProcessPage(const ProcessPage&) = delete;
+  ProcessPage& operator=(const ProcessPage&) = delete;
+  ~ProcessPage();
 
+  /// Of the one that was made last and lives; null where there is none. Thread-safe.
+  [[nodiscard]] static const PageSlot* current() noexcept;
   [[nodiscard]] const PageSlot& slot() const noexcept { return slot_; }
   void set_state(wire::PageState state) noexcept;
   /// In a fork's child: another page, in the folder or (not `visible`) for nobody. Returns the parent's, to

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "govern/marks.h"
 #include "ledger/machine_memory.h"
 #include "ledger/own_layers.h"
 #include "llm/gguf/blocks.h"
@@ -89,6 +90,10 @@ Engine::Engine(Llama llama, Tokenizer tokenizer, std::optional<std::string> chat
       chat_template_(std::move(chat_template)),
       governor_(governor) {}
 
+Engine::~Engine() {
+  govern::mark_phase(wire::Phase::kUnload);
+}
+
 Result<std::unique_ptr<Engine>> Engine::load(const std::filesystem::path& path, govern::Governor& governor) {
   const auto file = GgufFile::open(path);
   if (!file) return tl::unexpected(file.error());
@@ -107,6 +112,7 @@ Result<std::unique_ptr<Engine>> Engine::load(const std::filesystem::path& path, 
                     std::to_string(spec->vocabulary) + " rows");
   if (auto room = require_room(path.string(), "the model", resident_weight_bytes(*file)); !room)
     return tl::unexpected(room.error());
+  const govern::PhaseMark loading(wire::Phase::kLoad);
   auto weights = weights_within_cap(*file, *spec);
   if (!weights) return tl::unexpected(weights.error());
   return std::unique_ptr<Engine>(new Engine(Llama(std::move(*spec), std::move(*weights)),
@@ -143,7 +149,9 @@ TokenId Engine::prefill(const EngineRequest& request, KvCache& cache, Sampler& s
 Result<EngineResult> Engine::run(const EngineRequest& request, const OnToken& on_token) {
   if (auto valid = check_request(request); !valid) return tl::unexpected(valid.error());
   Result<EngineResult> result;
+  const govern::RequestMark request_end;
   try {
+    const govern::PhaseMark running(wire::Phase::kPrefill);
     KvCache cache(spec(), static_cast<int>(request.prompt.size()) + request.max_tokens);
     kv_bytes_ = cache.held_bytes();
     result = run(request, cache, on_token);
@@ -162,6 +170,7 @@ EngineResult Engine::run(const EngineRequest& request, KvCache& cache, const OnT
   const auto start = std::chrono::steady_clock::now();
   TokenId token = prefill(request, cache, sampler);
   result.prefill_seconds = seconds_since(start);
+  govern::mark_phase(wire::Phase::kDecode);
   const auto decode_start = std::chrono::steady_clock::now();
   for (;;) {
     if (token < 0 || interrupt_requested()) {
@@ -169,6 +178,7 @@ EngineResult Engine::run(const EngineRequest& request, KvCache& cache, const OnT
       break;
     }
     ++result.drawn_tokens;
+    govern::mark_tokens();
     if (!request.ignore_eos && token == tokenizer_.eos()) {
       result.finish_reason = "stop";
       break;

@@ -39,9 +39,14 @@ struct EngineResult {
 };
 
 /// A model, resident, and the loop that runs it. Every call belongs to the thread that loaded it (MLX's
-/// streams belong to their thread, and so do the Governor's calls).
+/// streams belong to their thread, and so do the Governor's calls). Marks its phases, tokens and requests in
+/// the counters page.
 class Engine {
  public:
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine();
+
   /// Called with each token as it is drawn; false ends the sequence.
   using OnToken = std::function<bool(TokenId)>;
 
