@@ -127,6 +127,18 @@ std::string fish_text(const std::string& text) {
   return quoted(text, "\\", "\\'");
 }
 
+/// Each positional up to the last one with choices, at its place.
+std::string zsh_words(const Subcommand& subcommand) {
+  std::string words, passed;
+  for (std::size_t i = 0; i < subcommand.positionals.size(); ++i) {
+    const Positional& positional = subcommand.positionals[i];
+    const std::string offered = positional.choices.empty() ? " " : "(" + joined(positional.choices) + ")";
+    passed += fmt::format("'{}:{}:{}' ", i + 1, zsh_text(positional.name), offered);
+    if (!positional.choices.empty()) words = passed;
+  }
+  return words;
+}
+
 std::string zsh_script(const std::vector<Subcommand>& table) {
   std::string commands;
   std::string cases;
@@ -141,9 +153,7 @@ std::string zsh_script(const std::vector<Subcommand>& table) {
         cases += fmt::format(" \\\n      '{}[{}]{}'", name, zsh_text(flag.help), value);
       }
     }
-    const std::string choices = choice_words(subcommand);
-    cases += choices.empty() ? " \\\n      '*:file:_files' ;;\n"
-                             : fmt::format(" \\\n      '1:word:({})' '*:file:_files' ;;\n", choices);
+    cases += " \\\n      " + zsh_words(subcommand) + "'*:file:_files' ;;\n";
   }
   return fmt::format(R"(#compdef weir
 # Completion of weir for zsh: source <(weir completion zsh), or save as _weir in a folder of $fpath

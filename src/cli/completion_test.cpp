@@ -61,6 +61,15 @@ TEST(Completion, NamesTheValuesOfAFlagInTheOtherShells) {
               HasSubstr("-l allocator -x -a 'mlx mlx-policy weir'"));
 }
 
+TEST(Completion, OffersVerbsAfterTheProcess) {
+  EXPECT_EQ(offered("weir ctl 26219 re", 3), "return reset-peak\n");
+  EXPECT_EQ(offered("weir ctl python3 set --mem", 4), "--memory-limit\n");
+  EXPECT_THAT(*completion_script("zsh", subcommands()),
+              HasSubstr("'1:PROCESS: ' '2:VERB:(set trim return reset-peak sample)'"));
+  EXPECT_THAT(*completion_script("fish", subcommands()),
+              HasSubstr("__fish_seen_subcommand_from ctl' -a 'set trim return reset-peak sample'"));
+}
+
 TEST(Completion, IsCleanForBashItself) {
   output_of("bash -n " + script_file("bash"));
 }

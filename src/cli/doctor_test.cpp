@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/healthy_facts.h"
+
 namespace weir::cli {
 namespace {
 
@@ -10,23 +12,20 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-DoctorFacts healthy() {
-  ledger::MachineMemory memory;
-  memory.total_bytes = 16'000'000'000;
-  memory.available_bytes = 8'000'000'000;
-  return {{},
-          limits::Resolved{},
-          {"OpenBLAS 0.3.21", false, "/usr/lib/libopenblas.so.0"},
-          memory,
-          std::filesystem::path("/models/smollm2.gguf")};
+TEST(Doctor, FindsNothingWhereNothingIsWrong) {
+  EXPECT_THAT(find_faults(healthy_facts()), IsEmpty());
 }
 
-TEST(Doctor, FindsNothingWhereNothingIsWrong) {
-  EXPECT_THAT(find_faults(healthy()), IsEmpty());
+TEST(Doctor, ErrorsComeBeforeWarningsAndNotes) {
+  DoctorFacts facts = healthy_facts();
+  facts.settings.huge_pages.enabled = "always";
+  facts.settings.pressure_told = false;
+  facts.default_model = fail(ErrorKind::kEnvironment, "smollm2", "not installed");
+  EXPECT_EQ(ids(facts), "model-missing no-pressure huge-pages-always");
 }
 
 TEST(Doctor, FindsVariablesThatNothingReads) {
-  DoctorFacts facts = healthy();
+  DoctorFacts facts = healthy_facts();
   facts.variables = {{"MLX_METAL_CACHE_LIMIT", "4GB"}, {"WEIR_CACHE_LIMT", "1"}, {"WEIR_CACHE_LIMIT", "1"}};
   const auto findings = find_faults(facts);
   ASSERT_THAT(findings, SizeIs(2));
@@ -36,7 +35,7 @@ TEST(Doctor, FindsVariablesThatNothingReads) {
 }
 
 TEST(Doctor, ReportsABadLimitInsteadOfFailing) {
-  DoctorFacts facts = healthy();
+  DoctorFacts facts = healthy_facts();
   facts.limits = fail(ErrorKind::kUsage, "WEIR_CACHE_LIMIT", "not a size: \"abc\"");
   const auto findings = find_faults(facts);
   ASSERT_THAT(findings, SizeIs(1));
@@ -45,7 +44,7 @@ TEST(Doctor, ReportsABadLimitInsteadOfFailing) {
 }
 
 TEST(Doctor, FindsReferenceBlasAndAMissingOne) {
-  DoctorFacts facts = healthy();
+  DoctorFacts facts = healthy_facts();
   facts.blas = govern::blas_of_file("/site-packages/mlx_cpu.libs/libblas-bd8a282c.so.3.10.0");
   ASSERT_THAT(find_faults(facts), SizeIs(1));
   EXPECT_EQ(find_faults(facts)[0].id, "reference-blas");
@@ -55,7 +54,7 @@ TEST(Doctor, FindsReferenceBlasAndAMissingOne) {
 }
 
 TEST(Doctor, FindsAKernelBelowTheProcessor) {
-  DoctorFacts facts = healthy();
+  DoctorFacts facts = healthy_facts();
   facts.blas_kernel = "Prescott";
   facts.better_blas_kernel = "SKYLAKEX";
   ASSERT_THAT(find_faults(facts), SizeIs(1));
@@ -63,20 +62,8 @@ TEST(Doctor, FindsAKernelBelowTheProcessor) {
   EXPECT_THAT(find_faults(facts)[0].mend, HasSubstr("OPENBLAS_CORETYPE=SKYLAKEX"));
 }
 
-TEST(Doctor, FindsACgroupBelowRam) {
-  DoctorFacts facts = healthy();
-  facts.memory->cgroup_limit_bytes = 16'000'000'000;
-  EXPECT_THAT(find_faults(facts), IsEmpty()) << "a cgroup as large as RAM takes nothing away";
-  facts.memory->cgroup_limit_bytes = 4'000'000'000;
-  facts.memory->cgroup_source = "/sys/fs/cgroup/memory.max";
-  const auto findings = find_faults(facts);
-  ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_EQ(findings[0].id, "cgroup-below-ram");
-  EXPECT_THAT(findings[0].what, HasSubstr("4,000,000,000 bytes of 16,000,000,000 bytes"));
-}
-
 TEST(Doctor, FindsAMissingModel) {
-  DoctorFacts facts = healthy();
+  DoctorFacts facts = healthy_facts();
   facts.default_model = fail(ErrorKind::kEnvironment, "smollm2", "not installed");
   ASSERT_THAT(find_faults(facts), SizeIs(1));
   EXPECT_EQ(find_faults(facts)[0].id, "model-missing");

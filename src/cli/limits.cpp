@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/allocator_flag.h"
+#include "cli/governed_target.h"
 #include "cli/limit_flags.h"
+#include "cli/process_limits.h"
 #include "limits/setting_json.h"
 #include "llm/models.h"
 #include "wire/agent_settings.h"
@@ -16,7 +18,7 @@ namespace weir::cli {
 namespace {
 
 struct Options {
-  std::optional<std::string> model, allocator;
+  std::optional<std::string> model, allocator, process;
   LimitFlags limits;
   bool json = false;
 };
@@ -45,7 +47,45 @@ std::string table(const limits::Resolved& resolved, const limits::BackendRules& 
   return out;
 }
 
+void print_json(const nlohmann::json& json) {
+  print_result(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+/// What is in force in a running process; no flag, variable or file of ours has a say in it.
+Result<int> run_process_limits(const Options& options, const Invocation& invocation) {
+  for (const auto& [given, what] : {std::pair(options.model.has_value(), "MODEL"),
+                                    std::pair(options.allocator.has_value(), "--allocator"),
+                                    std::pair(options.limits.cache_limit.has_value(), "--cache-limit"),
+                                    std::pair(options.limits.memory_limit.has_value(), "--memory-limit")})
+    if (given)
+      return fail(
+          ErrorKind::kUsage, "--pid",
+          fmt::format("shows what is in force in that process, so {} does not go with it; leave one of "
+                      "the two out (weir ctl {} set changes a limit)",
+                      what, *options.process));
+  const auto target = governed_target(*options.process);
+  if (!target) return tl::unexpected(target.error());
+  const ledger::PageReading& page = target->page;
+  const limits::Resolved resolved = limits_in_force(page, settings_at_start(page.pid));
+  const limits::BackendRules& backend = rules_of(page.allocator);
+  note_warnings(invocation, resolved.warnings);
+  if (!options.json) {
+    print_result(target_name(page) + "\n\n" + table(resolved, backend));
+    return 0;
+  }
+  nlohmann::json json = limits::to_json(resolved);
+  json["pid"] = page.pid;
+  json["command"] = page.command;
+  json["backend"] = backend.name;
+  json["allocator"] = wire::allocator_name(page.allocator);
+  json["model"] = nullptr;
+  json["stored_curve"] = nlohmann::json::array();
+  print_json(json);
+  return 0;
+}
+
 Result<int> run_limits(const Options& options, const LimitsHooks& hooks, const Invocation& invocation) {
+  if (options.process) return run_process_limits(options, invocation);
   const std::string model = options.model.value_or(std::string(llm::kDefaultModel));
   std::optional<std::filesystem::path> file;
   if (options.model) {
@@ -67,7 +107,7 @@ Result<int> run_limits(const Options& options, const LimitsHooks& hooks, const I
     json["allocator"] = wire::allocator_name(allocator);
     json["model"] = options.model ? nlohmann::json(model) : nlohmann::json(nullptr);
     json["stored_curve"] = curve;
-    print_result(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    print_json(json);
     return 0;
   }
   std::string out = table(*resolved, *inputs.backend);
@@ -89,7 +129,7 @@ Subcommand limits_subcommand(LimitsHooks hooks) {
   subcommand.summary = "Every knob: the value the next run would get, its source, and what it rules here";
   subcommand.example =
       "  weir limits smollm2 --cache-limit 64MiB\n  weir limits --allocator weir --memory-limit 2GiB\n  "
-      "WEIR_CACHE_LIMIT=10%free weir limits --json";
+      "weir limits --pid 26219\n  WEIR_CACHE_LIMIT=10%free weir limits --json";
   subcommand.positionals = {{"MODEL",
                              "A known name or a GGUF file: what %model and auto are about",
                              &options->model,
@@ -97,6 +137,8 @@ Subcommand limits_subcommand(LimitsHooks hooks) {
                              {std::string(llm::kDefaultModel)}}};
   subcommand.flags = limit_flags(options->limits);
   subcommand.flags.push_back(allocator_flag(options->allocator));
+  subcommand.flags.push_back(
+      {"--pid", "PID", "What is in force in this governed process, by pid or name", &options->process});
   subcommand.flags.push_back({"--json", "", "Print JSON", &options->json});
   subcommand.run = [options, hooks = std::move(hooks)](const Invocation& invocation) {
     return run_limits(*options, hooks, invocation);

@@ -21,7 +21,8 @@ struct LimitsHooks {
   std::function<std::vector<std::string>(const std::string& model)> stored_curve;
 };
 
-/// `weir limits [MODEL] [--cache-limit SIZE] [--memory-limit SIZE] [--json]`.
+/// `weir limits [MODEL] [--cache-limit SIZE] [--memory-limit SIZE] [--json]`, `weir limits --pid PID
+/// [--json]`.
 [[nodiscard]] Subcommand limits_subcommand(LimitsHooks hooks);
 
 }  // namespace weir::cli

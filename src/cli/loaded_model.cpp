@@ -24,7 +24,7 @@ Result<std::unique_ptr<govern::Governor>> begin_governing(const Invocation& invo
                                                           const ProcessLimits& limits) {
   wire::AgentSettings settings;
   settings.allocator = limits.allocator;
-  if (auto configured = govern::configure_process(settings); !configured)
+  if (auto configured = govern::configure_process(settings, govern::own_pages_folder()); !configured)
     return tl::unexpected(configured.error());
   if (auto governed = govern::require_governed(); !governed) return tl::unexpected(governed.error());
   auto governor = govern::Governor::of_process();

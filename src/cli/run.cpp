@@ -15,8 +15,10 @@
 #include "base/byte_text.h"
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "cli/run_neighbours.h"
 #include "cli/run_start.h"
 #include "cli/run_summary.h"
+#include "cli/trim_at.h"
 #include "ledger/outside_text.h"
 #include "price/output_place.h"
 #include "wire/counters_page.h"
@@ -152,8 +154,11 @@ void publish_refusal(const std::filesystem::path& file, const RunOptions& option
   (void)publish(options, quiet, file, summary);  // the error itself is on its way to stderr
 }
 
-void note_start(const Invocation& invocation, const RunStart& start) {
+void note_start(const RunOptions& options, const Invocation& invocation, const RunStart& start) {
   note_limits(invocation, start.limits);
+  if (options.govern.trim_at)
+    note(invocation,
+         "trim at " + boundaries_text({start.settings.trim_at, start.settings.idle_ms}) + " (--trim-at)");
   if (!start.joined) return;
   const auto text = [](bool none, std::uint64_t bytes) {
     return none || bytes == wire::kNoLimit ? "none" : exact_bytes(static_cast<std::int64_t>(bytes));
@@ -192,7 +197,8 @@ Result<int> run_run(const RunOptions& options, const Invocation& invocation) {
   summary.settings = start->settings;
   Result<void> done = try_attach(options, invocation, variables, *start);
   if (done) {
-    note_start(invocation, *start);
+    note_start(options, invocation, *start);
+    if (const std::string line = make_room(*start); !line.empty()) note(invocation, line);
     done = run_attached(options, *start, summary);
   }
   if (!done) {

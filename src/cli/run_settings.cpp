@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/byte_text.h"
+#include "cli/trim_at.h"
 
 namespace weir::cli {
 namespace {
@@ -57,6 +58,9 @@ std::vector<Flag> govern_flags(GovernFlags& into) {
       {"--enforce", "", "Undo limits that the program sets itself", &into.enforce},
       {"--children", "yes|no", "Govern what the program starts, too (yes)", &into.children, {"yes", "no"}},
       {"--huge-pages", "on|off", "Let the pool use huge pages (on)", &into.huge_pages, {"on", "off"}},
+      {"--trim-at", "LIST",
+       "Give memory back by itself at: request, phase, idle=SECONDS, pressure; or none (idle=30,pressure)",
+       &into.trim_at},
   };
 }
 
@@ -78,6 +82,10 @@ Result<wire::AgentSettings> agent_settings(const GovernFlags& flags, const limit
   settings.children = flags.children.value_or("yes") == "yes";
   settings.huge_pages = flags.huge_pages.value_or("on") == "on";
   settings.run = run;
+  const auto boundaries = boundaries_of(flags.trim_at, settings.allocator);
+  if (!boundaries) return tl::unexpected(boundaries.error());
+  settings.trim_at = boundaries->trim_at;
+  settings.idle_ms = boundaries->idle_ms;
   if (settings.allocator == wire::Allocator::kMlx && settings.memory_limit != wire::kNoLimit)
     return not_hard(limits.memory_limit.source, settings.memory_limit);
   return settings;
@@ -90,9 +98,13 @@ std::optional<wire::AgentSettings> surrounding_settings(const limits::Variables&
   return settings;
 }
 
-Result<wire::AgentSettings> nested_settings(const wire::AgentSettings& own,
-                                            const wire::AgentSettings& outer) {
+Result<wire::AgentSettings> nested_settings(const wire::AgentSettings& own, const wire::AgentSettings& outer,
+                                            bool names_boundaries) {
   wire::AgentSettings settings = own;
+  if (!names_boundaries && own.allocator != wire::Allocator::kMlx) {
+    settings.trim_at = outer.trim_at;
+    settings.idle_ms = outer.idle_ms;
+  }
   settings.run = outer.run;
   settings.memory_limit = std::min(own.memory_limit, outer.memory_limit);
   if (!outer.cache_unset) {

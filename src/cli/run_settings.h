@@ -16,7 +16,7 @@ namespace weir::cli {
 
 /// The flags that say how a process is governed, as typed; what is absent has its default.
 struct GovernFlags {
-  std::optional<std::string> allocator, host_clear, children, huge_pages;
+  std::optional<std::string> allocator, host_clear, children, huge_pages, trim_at;
   bool enforce = false;
 };
 
@@ -26,17 +26,20 @@ struct GovernFlags {
 /// Of the flag's value; its default is `weir`.
 [[nodiscard]] wire::Allocator allocator_of(const GovernFlags& flags);
 
-/// What a governed process is told: integers only. kUsage where the allocator cannot keep the memory limit.
+/// What a governed process is told: integers only. kUsage where the allocator cannot keep the memory limit,
+/// or cannot trim by itself.
 [[nodiscard]] Result<wire::AgentSettings> agent_settings(const GovernFlags& flags,
                                                          const limits::Resolved& limits, std::uint64_t run);
 
 /// The settings of a `weir run` that this one runs inside of; nullopt without one.
 [[nodiscard]] std::optional<wire::AgentSettings> surrounding_settings(const limits::Variables& variables);
 
-/// `own` inside `outer`: its limits hold too (the smaller of both), its run is joined, and what it forbids
-/// stays forbidden. kUsage where the allocator cannot keep the outer memory limit.
+/// `own` inside `outer`: its limits hold too (the smaller of both), its run is joined, what it forbids stays
+/// forbidden, and its boundaries hold unless this one names its own. kUsage where the allocator cannot keep
+/// the outer memory limit.
 [[nodiscard]] Result<wire::AgentSettings> nested_settings(const wire::AgentSettings& own,
-                                                          const wire::AgentSettings& outer);
+                                                          const wire::AgentSettings& outer,
+                                                          bool names_boundaries);
 
 /// How a child is told.
 struct AgentEnvironment {

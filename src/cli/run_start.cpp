@@ -53,7 +53,7 @@ Result<RunStart> resolve_run(const RunOptions& options, const limits::Variables&
   start.limits = std::move(*limits);
   start.settings = *settings;
   if (const auto outer = surrounding_settings(variables); outer && outer->run != 0) {
-    const auto nested = nested_settings(*settings, *outer);
+    const auto nested = nested_settings(*settings, *outer, options.govern.trim_at.has_value());
     if (!nested) return tl::unexpected(nested.error());
     start.settings = *nested;
     start.joined = true;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/byte_text.h"
+#include "cli/governed_words.h"
 
 namespace weir::cli {
 namespace {
@@ -76,6 +77,37 @@ std::string events_line(const ledger::PageReading& page) {
   return line;
 }
 
+bool gives_back(const ledger::ActReading& act) {
+  return act.kind == wire::ActKind::kTrim || act.kind == wire::ActKind::kTrimAged ||
+         act.kind == wire::ActKind::kReturn;
+}
+
+/// What weir gave back by itself or was told to; "" for nothing.
+std::string acts_line(const ledger::PageReading& page) {
+  std::int64_t released = 0;
+  std::vector<std::pair<std::string, int>> causes;
+  for (const ledger::ActReading& act : page.acts) {
+    if (!gives_back(act)) continue;
+    released += act.released;
+    const std::string cause = cause_word(act.cause);
+    const auto known =
+        std::find_if(causes.begin(), causes.end(), [&](const auto& one) { return one.first == cause; });
+    if (known == causes.end()) {
+      causes.emplace_back(cause, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  if (causes.empty()) return "";
+  std::string line = "weir gave back " + short_bytes(released) + " (";
+  for (const auto& [cause, times] : causes)
+    line += fmt::format("{}{} {}", line.back() == '(' ? "" : ", ", cause, times);
+  line += ")";
+  if (page.acts_done > page.acts.size())
+    line += fmt::format(", the latest {} acts of {}", page.acts.size(), page.acts_done);
+  return line;
+}
+
 void add_program(const RunSummary& run, const GovernedProgram& program, std::vector<std::string>& lines) {
   const ledger::PageReading& page = program.page;
   std::string head = fmt::format("{} (pid {}): ", page.command, page.pid);
@@ -94,6 +126,7 @@ void add_program(const RunSummary& run, const GovernedProgram& program, std::vec
                   limit_text(page.memory_limit));
   lines.push_back("  " + counts_line(page));
   if (const std::string events = events_line(page); !events.empty()) lines.push_back("  " + events);
+  if (const std::string acts = acts_line(page); !acts.empty()) lines.push_back("  " + acts);
 }
 
 /// MLX was mapped, and the agent is not there.

@@ -1,6 +1,8 @@
 #include <nlohmann/json.hpp>
 
+#include "cli/governed_json.h"
 #include "cli/run_summary.h"
+#include "cli/trim_at.h"
 #include "ledger/layers_json.h"
 #include "limits/setting_json.h"
 
@@ -27,6 +29,7 @@ constexpr EventKey kEvents[] = {
     {"moved_bytes", &ledger::PageReading::moved},
     {"troubles", &ledger::PageReading::troubles},
     {"forks", &ledger::PageReading::forks},
+    {"acts", &ledger::PageReading::acts_done},
 };
 
 json limit_json(std::uint64_t bytes) {
@@ -81,6 +84,13 @@ json footprint_json(const std::optional<ledger::PeakFootprint>& peak) {
   return {{"high_bytes", peak->high_bytes}, {"low_bytes", peak->low_bytes}, {"source", peak->source}};
 }
 
+json acts_of(const ledger::PageReading& page) {
+  json acts = json::array();
+  for (const ledger::ActReading& act : page.acts)
+    acts.push_back(to_json(act));
+  return acts;
+}
+
 json program_json(const RunSummary& run, const GovernedProgram& program) {
   const ledger::PageReading& page = program.page;
   const bool pool = page.allocator != wire::Allocator::kMlx;
@@ -109,6 +119,7 @@ json program_json(const RunSummary& run, const GovernedProgram& program) {
       {"layers_peak", peak ? ledger::to_json(peak->at_peak) : json(nullptr)},
       {"refusals", page.refusals},
       {"events", events_of(page)},
+      {"acts", acts_of(page)},
   };
 }
 
@@ -119,6 +130,7 @@ json settings_json(const wire::AgentSettings& settings) {
       {"enforce", settings.enforce},
       {"children", settings.children},
       {"huge_pages", settings.huge_pages},
+      {"trim_at", boundaries_text({settings.trim_at, settings.idle_ms})},
   };
 }
 

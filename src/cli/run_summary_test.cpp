@@ -155,12 +155,37 @@ TEST(RunSummaryJson, HoldsTheContractsKeys) {
   EXPECT_EQ(json["refusals"], 3);
   EXPECT_EQ(json["events"]["allocations"], 2 * 1'234'567);
   for (const char* key : {"frees", "hits", "misses", "host_clears", "host_limits", "overdraws",
-                          "returned_bytes", "moved_bytes", "troubles", "forks"})
+                          "returned_bytes", "moved_bytes", "troubles", "forks", "acts"})
     EXPECT_TRUE(json["events"].contains(key)) << key;
   EXPECT_EQ(json["processes"][0]["cache_limit_bytes"], 67'108'864);
   EXPECT_EQ(json["processes"][0]["backed_peak_bytes"], 0);
   EXPECT_TRUE(json["processes"][1]["backed_peak_bytes"].is_null()) << "mlx has no pool";
   EXPECT_TRUE(json["processes"][1]["cache_limit_bytes"].is_null()) << "unlimited";
+}
+
+TEST(RunSummaryJson, HoldsWhatWeirDidAtBoundaries) {
+  RunSummary run = finished();
+  run.settings.trim_at = wire::kTrimAtPressure;
+  run.settings.idle_ms = 30'000;
+  run.programs = {program(kChild), program(kChild + 1)};
+  run.programs[0].page.acts_done = 2;
+  run.programs[0].page.acts = {
+      {1'000'000'000, wire::ActKind::kReturn, wire::ActCause::kIdle, 0, 500, 900, 400, 450, 0},
+      {2'000'000'000, wire::ActKind::kTrimAged, wire::ActCause::kPressure, 1'000, 7, 0, 0, 0, 0}};
+  run.programs[1].page.acts_done = 1;
+  const nlohmann::json json = to_json(run);
+  EXPECT_EQ(json["trim_at"], "idle=30,pressure");
+  EXPECT_EQ(json["events"]["acts"], 3);
+  const nlohmann::json& act = json["processes"][0]["acts"][0];
+  EXPECT_EQ(act["kind"], "return");
+  EXPECT_EQ(act["cause"], "idle");
+  EXPECT_EQ(act["released_bytes"], 500);
+  EXPECT_EQ(act["footprint_before_bytes"], 900);
+  EXPECT_EQ(act["footprint_after_bytes"], 400);
+  EXPECT_EQ(act["retained_before_bytes"], 450);
+  EXPECT_EQ(act["retained_after_bytes"], 0);
+  EXPECT_THAT(json["processes"][1]["acts"], SizeIs(0));
+  EXPECT_THAT(summary_lines(run), Contains("  weir gave back 507 B (idle 1, pressure 1)"));
 }
 
 TEST(RunSummaryJson, TellsOfARunThatNeverStarted) {

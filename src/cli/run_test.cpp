@@ -186,8 +186,8 @@ TEST(ChildEnvironment, TellsTheChildAndLeavesTheRestAlone) {
   EXPECT_THAT(
       environment,
       ElementsAre("A=1", "odd", "A=2", "WEIR_AGENTS=kept", "LD_PRELOAD=/opt/lib/libweir_agent.so:/x.so:/y.so",
-                  "WEIR_AGENT=v1 allocator=weir cache=unset memory=none host_clear=age enforce=0 "
-                  "children=1 huge_pages=1 run=7",
+                  "WEIR_AGENT=v2 allocator=weir cache=unset memory=none host_clear=age enforce=0 "
+                  "children=1 huge_pages=1 trim_at=0 idle=0 run=7",
                   "WEIR_AGENT_PAGES=/run/pages"));
 }
 
@@ -216,13 +216,15 @@ class AgentSettingsTest : public ::testing::Test {
 TEST_F(AgentSettingsTest, AreTheDefaultsWhereNobodyAsks) {
   wire::AgentSettings expected;
   expected.run = 5;
+  expected.trim_at = wire::kTrimAtPressure;
+  expected.idle_ms = 30'000;
   EXPECT_EQ(settings().value(), expected);
 }
 
 TEST_F(AgentSettingsTest, HoldIntegers) {
   cache_ = "64MiB";
   memory_ = "1GiB";
-  flags_ = {"mlx-policy", "honour", "no", "off", true};
+  flags_ = {"mlx-policy", "honour", "no", "off", "request,idle=2.5", true};
   const auto got = settings().value();
   EXPECT_EQ(got.allocator, wire::Allocator::kMlxPolicy);
   EXPECT_FALSE(got.cache_unset);
@@ -232,6 +234,19 @@ TEST_F(AgentSettingsTest, HoldIntegers) {
   EXPECT_TRUE(got.enforce);
   EXPECT_FALSE(got.children);
   EXPECT_FALSE(got.huge_pages);
+  EXPECT_EQ(got.trim_at, wire::kTrimAtRequest);
+  EXPECT_EQ(got.idle_ms, 2'500u);
+}
+
+TEST_F(AgentSettingsTest, RefuseBoundariesThatMlxCannotKeep) {
+  flags_.allocator = "mlx";
+  EXPECT_EQ(settings()->idle_ms, 0u);
+  EXPECT_EQ(settings()->trim_at, 0u);
+  flags_.trim_at = "none";
+  EXPECT_TRUE(settings());
+  flags_.trim_at = "idle=5";
+  EXPECT_EQ(settings().error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(settings().error().where, "--trim-at");
 }
 
 TEST_F(AgentSettingsTest, TellUnsetFromUnlimitedAndFromAutoWithoutAnAnswer) {
@@ -266,7 +281,7 @@ TEST(NestedSettings, TakeTheSmallerLimitsAndJoinTheRun) {
   wire::AgentSettings own;
   own.run = 9;
   own.enforce = true;
-  const auto nested = nested_settings(own, outer).value();
+  const auto nested = nested_settings(own, outer, false).value();
   EXPECT_EQ(nested.run, 3u);
   EXPECT_EQ(nested.cache_limit, 100u);
   EXPECT_FALSE(nested.cache_unset);
@@ -275,13 +290,18 @@ TEST(NestedSettings, TakeTheSmallerLimitsAndJoinTheRun) {
   EXPECT_FALSE(nested.children);
   own.cache_unset = false;
   own.cache_limit = 50;
-  EXPECT_EQ(nested_settings(own, outer)->cache_limit, 50u);
+  EXPECT_EQ(nested_settings(own, outer, false)->cache_limit, 50u);
+  outer.idle_ms = 9;
+  own.trim_at = wire::kTrimAtPhase;
+  EXPECT_EQ(nested_settings(own, outer, false)->idle_ms, 9u);
+  EXPECT_EQ(nested_settings(own, outer, false)->trim_at, 0u);
+  EXPECT_EQ(nested_settings(own, outer, true)->trim_at, wire::kTrimAtPhase);
   own.allocator = wire::Allocator::kMlx;
-  EXPECT_EQ(nested_settings(own, outer).error().kind, ErrorKind::kUsage);
+  EXPECT_EQ(nested_settings(own, outer, false).error().kind, ErrorKind::kUsage);
   char text[wire::kSettingsTextBytes];
   (void)wire::print_settings(outer, text);
   EXPECT_EQ(surrounding_settings({{"WEIR_AGENT", text}}), outer);
-  EXPECT_EQ(surrounding_settings({{"WEIR_AGENT", "v1 nonsense"}}), std::nullopt);
+  EXPECT_EQ(surrounding_settings({{"WEIR_AGENT", "v2 nonsense"}}), std::nullopt);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST(ProcessExecutor, ErrorRepliesKeepKindAndText) {
 TEST(ProcessExecutor, PassesOnlyWhatAWorkerNeeds) {
   const auto environment =
       worker_environment({"PATH=/bin", "WEIR_CACHE_LIMIT=1", "OLLAMA_MLX_CACHE_LIMIT=2", "SECRET=x",
-                          "WEIR_AGENT=v1 allocator=weir", "WEIR_STATE_DIR=/s"},
+                          "WEIR_AGENT=v2 allocator=weir", "WEIR_STATE_DIR=/s"},
                          2);
   EXPECT_THAT(environment, testing::UnorderedElementsAre("PATH=/bin", "WEIR_STATE_DIR=/s",
                                                          "OPENBLAS_NUM_THREADS=2", "LC_ALL=C"));

@@ -6,6 +6,14 @@ namespace {
 constexpr std::string_view kHardCap =
     "hard: an allocation that would pass it fails cleanly, and the process can go on";
 
+constexpr std::string_view kDeviceCache =
+    "bounds freed buffers kept for reuse; 0 keeps none; lowering it frees the surplus at MLX's next "
+    "allocation";
+constexpr std::string_view kDeviceMemory =
+    "on this backend MLX's own memory limit refuses nothing: above it MLX drops freed buffers before it "
+    "takes "
+    "more, and makes eval wait";
+
 // MLX 0.32.4. The memory limit's default is 0.8 of the host's RAM, whatever a cgroup says.
 constexpr BackendRules kBackends[] = {
     {"mlx-cpu", "bounds freed buffers kept for reuse; 0 keeps none; lowering it frees the surplus at once",
@@ -18,6 +26,10 @@ constexpr BackendRules kBackends[] = {
     {"weir",
      "bounds free memory that stays backed; 0 returns it at once; lowering it returns the surplus at once",
      kHardCap, std::nullopt, std::nullopt, "follows demand", "no hard cap"},
+    {"mlx-cuda", kDeviceCache, kDeviceMemory, std::nullopt, std::nullopt, "0.95 of the device's memory",
+     "0.95 of the device's memory"},
+    {"mlx-metal", kDeviceCache, kDeviceMemory, std::nullopt, std::nullopt, "MLX's memory limit",
+     "1.5 of the recommended working set, at most 0.95 of the memory"},
 };
 
 }  // namespace
@@ -43,6 +55,14 @@ const BackendRules& mlx_policy_rules() noexcept {
 
 const BackendRules& weir_pool_rules() noexcept {
   return kBackends[2];
+}
+
+const BackendRules& mlx_cuda_rules() noexcept {
+  return kBackends[3];
+}
+
+const BackendRules& mlx_metal_rules() noexcept {
+  return kBackends[4];
 }
 
 }  // namespace weir::limits

@@ -9,8 +9,8 @@
 
 namespace weir::limits {
 
-/// What answers MLX does with the knobs: a row for MLX's own allocator on each backend that this program was
-/// run on, and one for each allocator of weir's pool.
+/// What answers MLX does with the knobs: a row for MLX's own allocator on each backend (cuda and metal read
+/// from its sources, not run on hardware), and one for each allocator of weir's pool.
 struct BackendRules {
   std::string_view name;          ///< "mlx-cpu".
   std::string_view cache_limit;   ///< What it rules, one sentence for people.
@@ -38,5 +38,8 @@ struct BackendRules {
 /// The pool under MLX's own rule, and under weir's.
 [[nodiscard]] const BackendRules& mlx_policy_rules() noexcept;
 [[nodiscard]] const BackendRules& weir_pool_rules() noexcept;
+/// MLX's own allocator on CUDA, and on Metal, which weir governs by MLX's limits. Not run on hardware.
+[[nodiscard]] const BackendRules& mlx_cuda_rules() noexcept;
+[[nodiscard]] const BackendRules& mlx_metal_rules() noexcept;
 
 }  // namespace weir::limits

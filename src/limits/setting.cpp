@@ -38,7 +38,8 @@ std::string head(const Setting& setting) {
     case Mode::kBytes:
       break;
   }
-  return std::string(trimmed(setting.text)) + " = " + exact_bytes(setting.bytes.value_or(0));
+  const std::string bytes = exact_bytes(setting.bytes.value_or(0));
+  return setting.text.empty() ? bytes : std::string(trimmed(setting.text)) + " = " + bytes;
 }
 
 }  // namespace
