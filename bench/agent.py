@@ -29,8 +29,8 @@ _PATTERNS = ("64", "1024", "4096", "65536", "1048576", "mix", "token")
 def agent_environment(build: pathlib.Path, allocator: str, pages: str) -> dict[str, str]:
     """What `weir run` sets, so that nothing of `weir run` itself is measured."""
     return {"LD_PRELOAD": str(build / "lib/libweir_agent.so"), "WEIR_AGENT_PAGES": pages,
-            "WEIR_AGENT": f"v1 allocator={allocator} cache=unset memory=none host_clear=age enforce=0 children=1 "
-                          "huge_pages=1 run=1"}
+            "WEIR_AGENT": f"v2 allocator={allocator} cache=unset memory=none host_clear=age enforce=0 children=1 "
+                          "huge_pages=1 trim_at=0 idle=0 run=1"}
 
 
 def spawn_ns(environment: dict[str, str]) -> int:

@@ -20,7 +20,8 @@ class ToolTest(unittest.TestCase):
 
     def environment(self, **variables):
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "OPENBLAS_CORETYPE")}
-        return {**kept, "HOME": self.home, "LC_ALL": "C", **variables}
+        return {**kept, "HOME": self.home, "WEIR_RUNTIME_DIR": os.path.join(self.home, "runtime"), "LC_ALL": "C",
+                **variables}
 
     def run_weir(self, *words, stdin=b"", **variables):
         return subprocess.run(
