@@ -33,7 +33,7 @@ void write_effect(const Effect& effect, wire::ControlReply& reply) noexcept {
   write_text(effect.text, reply);
 }
 
-void add(Effect& sum, Effect more) {
+void add(Effect& sum, const Effect& more) {
   sum.status = std::max(sum.status, more.status);
   sum.released += more.released;
   sum.heap_released += more.heap_released;
