@@ -62,6 +62,21 @@ TEST_F(ControlWatchAlone, WhoSaysNothingForTenSecondsIsClosed) {
   EXPECT_TRUE(raw.ended());
 }
 
+TEST_F(ControlWatchAlone, WhoCameAndWentHoldsNoPlaceAgainstTheNext) {
+  ASSERT_EQ(server_.watch.open(folder_), nullptr);
+  std::vector<std::unique_ptr<Raw>> crowd;
+  for (std::size_t i = 0; i < ControlWatch::kConnections; ++i)
+    crowd.push_back(std::make_unique<Raw>(socket()));
+  const std::vector<pollfd> door = poll_now();
+  ASSERT_EQ(door.size(), 1u);
+  server_.watch.wake(governor_now_ms(), door);
+  ASSERT_EQ(poll_now().size(), 1 + ControlWatch::kConnections);
+  crowd.clear();
+  Raw next(socket());
+  server_.watch.wake(governor_now_ms(), door);
+  EXPECT_EQ(poll_now().size(), 2u) << "the door and who came last";
+}
+
 TEST_F(ControlWatchAlone, WithoutDescriptorsItIsDeafForASecondAndNotBusy) {
   ASSERT_EQ(server_.watch.open(folder_), nullptr);
   Raw raw(socket());

@@ -34,6 +34,12 @@ wire::ControlReply reply_of(wire::ControlStatus status, std::uint16_t verb, cons
   return reply;
 }
 
+/// A client that came and went within one turn: it must not hold a place against who comes next.
+bool has_left(const GuestSocket& client) noexcept {
+  char byte = 0;
+  return client.is_ours() && ::recv(client.get(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 /// A last word to somebody who is not let in. What it has sent is read first: closing over unread bytes would
 /// take the word away from it.
 void turn_away(const GuestSocket& from, wire::ControlStatus status, const char* text) noexcept {
@@ -113,6 +119,7 @@ void ControlWatch::take_in(GuestSocket connection, std::uint64_t now_ms) {
     return turn_away(connection, wire::ControlStatus::kRefused,
                      "this process belongs to another user; only that user and root may talk to it");
   for (Connection& place : connections_) {
+    if (has_left(place.socket)) place.socket.close();
     if (place.socket) continue;
     place.socket = std::move(connection);
     place.last_ms = now_ms;

@@ -226,7 +226,7 @@ TEST_F(ControlWatchTest, ADescriptorThatTheProgramTookOverIsNeverTouched) {
   // The program closes all that it does not know, and gets the numbers again for a pipe of its own.
   struct stat listening {};
   int taken = -1;
-  for (int fd = 3; fd < 64 && taken < 0; ++fd) {
+  for (int fd = 3; fd < 1024 && taken < 0; ++fd) {
     int accepts = 0;
     socklen_t length = sizeof accepts;
     if (::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &length) == 0 && accepts == 1) taken = fd;
