@@ -74,7 +74,12 @@ TEST_F(ControlWatchAlone, WhoCameAndWentHoldsNoPlaceAgainstTheNext) {
   crowd.clear();
   Raw next(socket());
   server_.watch.wake(governor_now_ms(), door);
-  EXPECT_EQ(poll_now().size(), 2u) << "the door and who came last";
+  const wire::ControlRequest nobody;
+  ASSERT_TRUE(next.send(&nobody, sizeof nobody));
+  server_.watch.wake(governor_now_ms(), poll_now());
+  const auto reply = next.reply();
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, static_cast<std::uint16_t>(wire::ControlStatus::kBadRequest)) << "heard, not busy";
 }
 
 TEST_F(ControlWatchAlone, WithoutDescriptorsItIsDeafForASecondAndNotBusy) {
