@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <clocale>
 #include <csignal>
@@ -226,9 +227,13 @@ void TopScreen::draw(const std::vector<TopLine>& lines) {
 
 std::vector<TopKey> TopScreen::wait(std::chrono::milliseconds patience) {
   pollfd input{state_->has_keys ? STDIN_FILENO : -1, POLLIN, 0};
-  const timespec time{static_cast<time_t>(patience.count() / 1'000),
-                      static_cast<long>(patience.count() % 1'000 * 1'000'000)};
-  ::ppoll(&input, 1, &time, &state_->signals.mask());
+  // In slices: a signal that another thread of this process takes just before poll does not end it.
+  constexpr std::chrono::milliseconds kSlice{200};
+  for (auto left = patience;; left -= kSlice) {
+    const auto slice = std::min(left, kSlice);
+    const timespec time{0, static_cast<long>(slice.count() * 1'000'000)};
+    if (::ppoll(&input, 1, &time, &state_->signals.mask()) != 0 || is_ended() || left <= kSlice) break;
+  }
   if (was_continued != 0) {
     // Also after a SIGSTOP, which nobody saw coming: the shell had the terminal meanwhile.
     was_continued = 0;

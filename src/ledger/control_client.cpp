@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include "ledger/outside_text.h"
 #include "wire/process_stat.h"
@@ -34,6 +35,17 @@ tl::unexpected<Error> unreachable(const PageReading& page, std::string what) {
 
 bool lives(const PageReading& page) {
   return wire::is_alive(page.pid, page.start_ticks);
+}
+
+/// After a connection that was closed: a process that dies closes its sockets a moment before it counts as
+/// dead.
+bool has_ended(const PageReading& page) {
+  constexpr int kLooks = 50;
+  for (int look = 0; look < kLooks; ++look) {
+    if (!lives(page)) return true;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  return false;
 }
 
 /// Root may talk to anybody, others to themselves.
@@ -175,7 +187,7 @@ Result<ControlAnswer> ControlClient::ask(wire::ControlRequest request, milliseco
                 "; is it stopped or very busy? try --timeout");
   char bytes[sizeof(wire::ControlReply)];
   const ssize_t length = ::recv(socket_.get(), bytes, sizeof bytes, MSG_TRUNC);
-  if (length <= 0) return gone("closed the connection; try again");
+  if (length <= 0) return gone(has_ended(page_) ? "has ended meanwhile" : "closed the connection; try again");
   wire::ControlReply reply;
   if (!wire::parse_control_reply(bytes, static_cast<std::size_t>(length), reply) ||
       (reply.verb != 0 && reply.verb != request.verb)) {
