@@ -104,6 +104,10 @@ class Pinned {
   cpu_set_t before_;
 };
 
+/// Between two updates: some three times what a reader needs for a copy, so that it meets whole ones and torn
+/// ones on machines of any speed.
+constexpr int kRestTurns = 20'000;
+
 void spin(int turns) {
   for (int i = 0; i < turns; ++i)
     __asm__ volatile("");
@@ -141,7 +145,7 @@ TEST(GovernedPage, NoCopyMixesTwoUpdates) {
       const Pinned pinned(1);  // side by side with the reader, or nothing overlaps
       for (std::uint64_t i = 1;; ++i) {
         write_slowly(*page, i);
-        spin(900);
+        spin(kRestTurns);
       }
     }).detach();
   });
@@ -194,7 +198,7 @@ TEST(GovernedPage, NoCopyMixesTwoActs) {
       const Pinned pinned(1);
       for (std::uint64_t i = 1;; ++i) {
         act_slowly(*page, i);
-        spin(900);
+        spin(kRestTurns);
       }
     }).detach();
   });
