@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/byte_text.h"
+#include "cli/governed_json.h"
 #include "cli/governed_target.h"
+#include "cli/governed_words.h"
 #include "ledger/layers_json.h"
 #include "report/text_table.h"
 #include "wire/agent_settings.h"
@@ -38,13 +40,6 @@ constexpr LayerRow kRows[] = {
     {"swap", &ledger::Layers::swap, true},
     {"overdraw", &ledger::Layers::overdraw, true},
 };
-
-std::string cell(const ledger::Bytes& bytes) {
-  if (!bytes) return "?";
-  std::string text = short_bytes(*bytes);
-  if (text.front() == '-') text.replace(0, 1, "−");
-  return text;
-}
 
 /// "−312 MB", "+4.10 kB"; "" where nothing changed or nobody knows.
 std::string change_cell(const ledger::Bytes& before, const ledger::Bytes& after) {
@@ -111,9 +106,9 @@ class LayerTable {
 
   void add(const std::string& name, const ledger::Bytes& before, const ledger::Bytes& after) {
     if (single_) {
-      table_.add_row({name, cell(after), share_cell(after, after_().footprint)});
+      table_.add_row({name, bytes_word(after), share_cell(after, after_().footprint)});
     } else {
-      table_.add_row({name, cell(before), "→", cell(after), change_cell(before, after)});
+      table_.add_row({name, bytes_word(before), "→", bytes_word(after), change_cell(before, after)});
     }
   }
 
@@ -140,10 +135,7 @@ class LayerTable {
 };
 
 json limits_json(std::uint64_t cache_limit, std::uint64_t memory_limit) {
-  const auto bytes = [](std::uint64_t limit) {
-    return limit == wire::kNoLimit ? json(nullptr) : json(limit);
-  };
-  return {{"cache_limit", bytes(cache_limit)}, {"memory_limit", bytes(memory_limit)}};
+  return {{"cache_limit", limit_bytes_json(cache_limit)}, {"memory_limit", limit_bytes_json(memory_limit)}};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/governed_events.h"
 #include "cli/governed_words.h"
 #include "ledger/layers_json.h"
 #include "wire/agent_settings.h"
@@ -10,27 +11,6 @@ namespace weir::cli {
 namespace {
 
 using nlohmann::json;
-
-/// The counters that are events, with their names in the contract.
-struct EventKey {
-  const char* name;
-  std::uint64_t ledger::PageReading::*count;
-};
-
-constexpr EventKey kEvents[] = {
-    {"allocations", &ledger::PageReading::allocations},
-    {"frees", &ledger::PageReading::frees},
-    {"hits", &ledger::PageReading::hits},
-    {"misses", &ledger::PageReading::misses},
-    {"host_clears", &ledger::PageReading::host_clears},
-    {"host_limits", &ledger::PageReading::host_limits},
-    {"overdraws", &ledger::PageReading::overdraws},
-    {"returned_bytes", &ledger::PageReading::returned},
-    {"moved_bytes", &ledger::PageReading::moved},
-    {"troubles", &ledger::PageReading::troubles},
-    {"forks", &ledger::PageReading::forks},
-    {"acts", &ledger::PageReading::acts_done},
-};
 
 struct PeakKey {
   const char* name;
@@ -80,14 +60,17 @@ json peaks_json(const ledger::PageReading& page) {
   return peaks;
 }
 
-json device_json(const ledger::DeviceReading& device) {
-  return {
-      {"name", device.name},
-      {"total_bytes", device.total},
-      {"free_bytes", device.free},
-      {"pool_reserved_bytes", device.pool_reserved},
-      {"pool_used_bytes", device.pool_used},
-  };
+json devices_json(const ledger::PageReading& page) {
+  json devices = json::array();
+  for (const ledger::DeviceReading& device : page.devices)
+    devices.push_back({
+        {"name", device.name},
+        {"total_bytes", device.total},
+        {"free_bytes", device.free},
+        {"pool_reserved_bytes", device.pool_reserved},
+        {"pool_used_bytes", device.pool_used},
+    });
+  return devices;
 }
 
 /// Only classes that somebody asked for.
@@ -109,17 +92,8 @@ json size_classes_json(const ledger::PageReading& page) {
 }
 
 json hit_rate(const ledger::PageReading& page) {
-  const std::uint64_t all = page.hits + page.misses;
-  if (all == 0 || !is_counted(page)) return nullptr;
-  return static_cast<double>(page.hits) / static_cast<double>(all);
-}
-
-template <class Each, class Row>
-json list_json(const std::vector<Row>& rows, Each each) {
-  json list = json::array();
-  for (const Row& row : rows)
-    list.push_back(each(row));
-  return list;
+  const auto share = reused_share(page.hits, page.misses);
+  return share && is_counted(page) ? json(*share) : json(nullptr);
 }
 
 void add_marks(const ledger::PageReading& page, json& out) {
@@ -132,18 +106,25 @@ void add_marks(const ledger::PageReading& page, json& out) {
 
 }  // namespace
 
-json to_json(const ledger::ActReading& act) {
-  return {
-      {"time", static_cast<double>(act.time_ns) / 1e9},
-      {"kind", act_word(act.kind)},
-      {"cause", cause_word(act.cause)},
-      {"argument", act.argument == wire::kNoLimit ? json(nullptr) : json(act.argument)},
-      {"released_bytes", act.released},
-      {"footprint_before_bytes", act.footprint_before},
-      {"footprint_after_bytes", act.footprint_after},
-      {"retained_before_bytes", act.retained_before},
-      {"retained_after_bytes", act.retained_after},
-  };
+json acts_json(const ledger::PageReading& page) {
+  json acts = json::array();
+  for (const ledger::ActReading& act : page.acts)
+    acts.push_back({
+        {"time", static_cast<double>(act.time_ns) / 1e9},
+        {"kind", act_word(act.kind)},
+        {"cause", cause_word(act.cause)},
+        {"argument", limit_bytes_json(act.argument)},
+        {"released_bytes", act.released},
+        {"footprint_before_bytes", act.footprint_before},
+        {"footprint_after_bytes", act.footprint_after},
+        {"retained_before_bytes", act.retained_before},
+        {"retained_after_bytes", act.retained_after},
+    });
+  return acts;
+}
+
+json limit_bytes_json(std::uint64_t bytes) {
+  return bytes == wire::kNoLimit ? json(nullptr) : json(bytes);
 }
 
 json to_json(const ledger::GovernedProcess& process) {
@@ -171,8 +152,8 @@ json to_json(const ledger::GovernedProcess& process) {
       {"events", events_json(page)},
       {"faults", process.faults},
       {"cgroup", process.cgroup.empty() ? json(nullptr) : json(process.cgroup)},
-      {"acts", list_json(page.acts, [](const ledger::ActReading& act) { return to_json(act); })},
-      {"devices", list_json(page.devices, device_json)},
+      {"acts", acts_json(page)},
+      {"devices", devices_json(page)},
       {"size_classes", size_classes_json(page)},
   };
   out["backed_bytes"] = counted && has_pool(page) ? json(page.backed) : json(nullptr);

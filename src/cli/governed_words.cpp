@@ -109,10 +109,19 @@ std::string limit_word(std::uint64_t bytes) {
   return bytes == wire::kNoLimit ? "none" : short_bytes(static_cast<std::int64_t>(bytes));
 }
 
+std::optional<double> reused_share(std::uint64_t hits, std::uint64_t misses) noexcept {
+  const std::uint64_t all = hits + misses;
+  if (all == 0) return std::nullopt;
+  return static_cast<double>(hits) / static_cast<double>(all);
+}
+
+std::string share_word(double share) {
+  return fmt::format("{:.1f} %", 100.0 * share);
+}
+
 std::string hit_word(const ledger::PageReading& page) {
-  const std::uint64_t all = page.hits + page.misses;
-  if (all == 0 || !is_counted(page)) return "?";
-  return fmt::format("{:.1f} %", 100.0 * static_cast<double>(page.hits) / static_cast<double>(all));
+  const auto share = reused_share(page.hits, page.misses);
+  return share && is_counted(page) ? share_word(*share) : "?";
 }
 
 std::string duration_word(double seconds) {

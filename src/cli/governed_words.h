@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "ledger/layers.h"
@@ -32,6 +33,11 @@ namespace weir::cli {
 
 /// "67.1 MB"; "none" for an unlimited one.
 [[nodiscard]] std::string limit_word(std::uint64_t bytes);
+
+/// The share of `hits` among hits and misses, 0 to 1; nullopt before the first of either.
+[[nodiscard]] std::optional<double> reused_share(std::uint64_t hits, std::uint64_t misses) noexcept;
+/// "99.8 %".
+[[nodiscard]] std::string share_word(double share);
 
 /// "99.8 %" of the allocations so far; "?" before the first one and where nobody counts.
 [[nodiscard]] std::string hit_word(const ledger::PageReading& page);

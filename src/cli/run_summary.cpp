@@ -50,11 +50,8 @@ std::vector<const GovernedProgram*> ordered(const RunSummary& run) {
 }
 
 std::string counts_line(const ledger::PageReading& page) {
-  const std::uint64_t all = page.hits + page.misses;
   std::string line = with_commas(static_cast<std::int64_t>(page.allocations)) + " allocations";
-  if (all > 0)
-    line +=
-        fmt::format(", {:.1f} % reused", 100.0 * static_cast<double>(page.hits) / static_cast<double>(all));
+  if (const auto share = reused_share(page.hits, page.misses)) line += ", " + share_word(*share) + " reused";
   if (page.returned > 0) line += " · returned " + short_bytes(static_cast<std::int64_t>(page.returned));
   if (page.moved > 0) line += " · moved " + short_bytes(static_cast<std::int64_t>(page.moved));
   return line;

@@ -1,6 +1,8 @@
 #include <nlohmann/json.hpp>
 
+#include "cli/governed_events.h"
 #include "cli/governed_json.h"
+#include "cli/governed_words.h"
 #include "cli/run_summary.h"
 #include "cli/trim_at.h"
 #include "ledger/layers_json.h"
@@ -10,31 +12,6 @@ namespace weir::cli {
 namespace {
 
 using nlohmann::json;
-
-/// The counters that are events, with their names in the contract.
-struct EventKey {
-  const char* name;
-  std::uint64_t ledger::PageReading::*count;
-};
-
-constexpr EventKey kEvents[] = {
-    {"allocations", &ledger::PageReading::allocations},
-    {"frees", &ledger::PageReading::frees},
-    {"hits", &ledger::PageReading::hits},
-    {"misses", &ledger::PageReading::misses},
-    {"host_clears", &ledger::PageReading::host_clears},
-    {"host_limits", &ledger::PageReading::host_limits},
-    {"overdraws", &ledger::PageReading::overdraws},
-    {"returned_bytes", &ledger::PageReading::returned},
-    {"moved_bytes", &ledger::PageReading::moved},
-    {"troubles", &ledger::PageReading::troubles},
-    {"forks", &ledger::PageReading::forks},
-    {"acts", &ledger::PageReading::acts_done},
-};
-
-json limit_json(std::uint64_t bytes) {
-  return bytes == wire::kNoLimit ? json(nullptr) : json(bytes);
-}
 
 json events_of(const ledger::PageReading& page) {
   json events = json::object();
@@ -61,20 +38,6 @@ json events_of(const RunSummary& run) {
   return events;
 }
 
-const char* state_name(wire::PageState state) {
-  switch (state) {
-    case wire::PageState::kStarting:
-      return "starting";
-    case wire::PageState::kGoverned:
-      return "governed";
-    case wire::PageState::kOff:
-      return "off";
-    case wire::PageState::kExited:
-      break;
-  }
-  return "exited";
-}
-
 const char* origin_name(ExitOrigin origin) {
   return origin == ExitOrigin::kChild ? "child" : origin == ExitOrigin::kSignal ? "signal" : "weir";
 }
@@ -82,13 +45,6 @@ const char* origin_name(ExitOrigin origin) {
 json footprint_json(const std::optional<ledger::PeakFootprint>& peak) {
   if (!peak) return nullptr;
   return {{"high_bytes", peak->high_bytes}, {"low_bytes", peak->low_bytes}, {"source", peak->source}};
-}
-
-json acts_of(const ledger::PageReading& page) {
-  json acts = json::array();
-  for (const ledger::ActReading& act : page.acts)
-    acts.push_back(to_json(act));
-  return acts;
 }
 
 json program_json(const RunSummary& run, const GovernedProgram& program) {
@@ -102,11 +58,11 @@ json program_json(const RunSummary& run, const GovernedProgram& program) {
       {"command", page.command},
       {"library", page.library},
       {"allocator", wire::allocator_name(page.allocator)},
-      {"state", program.was_off ? "off" : state_name(page.state)},
+      {"state", program.was_off ? "off" : state_word(page.state)},
       {"alive", page.alive},
       {"torn", page.torn},
-      {"cache_limit_bytes", limit_json(page.cache_limit)},
-      {"memory_limit_bytes", limit_json(page.memory_limit)},
+      {"cache_limit_bytes", limit_bytes_json(page.cache_limit)},
+      {"memory_limit_bytes", limit_bytes_json(page.memory_limit)},
       {"live_bytes", page.live},
       {"retained_bytes", page.retained},
       {"backed_bytes", pool ? json(page.backed) : json(nullptr)},
@@ -119,7 +75,7 @@ json program_json(const RunSummary& run, const GovernedProgram& program) {
       {"layers_peak", peak ? ledger::to_json(peak->at_peak) : json(nullptr)},
       {"refusals", page.refusals},
       {"events", events_of(page)},
-      {"acts", acts_of(page)},
+      {"acts", acts_json(page)},
   };
 }
 

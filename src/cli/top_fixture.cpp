@@ -1,9 +1,6 @@
 #include "cli/top_fixture.h"
 
-#include <gtest/gtest.h>
-#include <cstdlib>
-
-#include "base/file.h"
+#include "base/golden_file.h"
 
 namespace weir::cli {
 namespace {
@@ -142,14 +139,7 @@ std::string text_of(const std::vector<TopLine>& lines) {
 }
 
 void expect_screen(const std::string& name, const std::string& text) {
-  const std::string path = std::string(WEIR_SOURCE_DIR) + "/src/cli/golden/" + name;
-  if (std::getenv("WEIR_UPDATE_GOLDEN") != nullptr) {
-    value_or_throw(write_atomically(path, text, 0644));
-    return;
-  }
-  const Result<std::string> golden = read_text(path);
-  ASSERT_TRUE(golden) << describe(golden.error()) << " (tools/update_golden writes it)";
-  EXPECT_EQ(*golden, text) << "differs from " << path << "; tools/update_golden writes it anew";
+  expect_golden_file("src/cli/golden/" + name, text);
 }
 
 }  // namespace weir::cli

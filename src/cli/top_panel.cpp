@@ -61,10 +61,9 @@ std::string plural(std::uint64_t count, const char* one, const char* several) {
 std::string rates_text(const WatchedProcess& process) {
   const ledger::PageReading& page = process.now.page;
   std::string text = "reused " + hit_word(page);
-  if (process.window && process.window->hits + process.window->misses > 0)
-    text += fmt::format(" (lately {:.1f} %)",
-                        100.0 * static_cast<double>(process.window->hits) /
-                            static_cast<double>(process.window->hits + process.window->misses));
+  if (process.window)
+    if (const auto lately = reused_share(process.window->hits, process.window->misses))
+      text += " (lately " + share_word(*lately) + ")";
   text += fmt::format(" · {} allocations/s · {} faults/s", per_second(process.allocations_per_second),
                       per_second(process.faults_per_second));
   if (page.tokens > 0)

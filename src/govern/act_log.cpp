@@ -1,9 +1,9 @@
 #include "govern/act_log.h"
 
-#include <time.h>
 #include <new>
 
 #include "ledger/proc_status.h"
+#include "wire/wall_clock.h"
 
 namespace weir::govern {
 namespace {
@@ -20,13 +20,6 @@ std::uint64_t own_footprint() noexcept {
   }
 }
 
-std::uint64_t wall_clock_ns() noexcept {
-  constexpr std::uint64_t kPerSecond = 1'000'000'000;
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * kPerSecond + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 /// What an act changes.
 struct Held {
   std::uint64_t footprint = 0, retained = 0;
@@ -41,7 +34,7 @@ void note(wire::CountersPage& page, const ActLog::What& what, const Effect& effe
   const wire::PageUpdate update(page.acts_sequence);
   const std::uint64_t number = page.acts_done.load(kRelaxed);
   wire::Act& act = page.acts[number % wire::kActs];
-  act.time_ns.store(wall_clock_ns(), kRelaxed);
+  act.time_ns.store(wire::wall_clock_ns(), kRelaxed);
   act.kind.store(static_cast<std::uint32_t>(what.kind), kRelaxed);
   act.cause.store(static_cast<std::uint32_t>(what.cause), kRelaxed);
   act.argument.store(what.argument, kRelaxed);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/owned_fd.h"
+#include "wire/kept_errno.h"
 #include "wire/page_file.h"
 
 namespace weir::govern {
@@ -19,18 +20,6 @@ namespace {
 
 constexpr int kBacklog = 32;
 constexpr int kFirstOwnDescriptor = 3;
-
-/// The host's errno outlives what happens here.
-class KeptErrno {
- public:
-  KeptErrno() noexcept : saved_(errno) {}
-  KeptErrno(const KeptErrno&) = delete;
-  KeptErrno& operator=(const KeptErrno&) = delete;
-  ~KeptErrno() { errno = saved_; }
-
- private:
-  int saved_;
-};
 
 OwnedFd open_folder(const std::string& folder) noexcept {
   if (folder.empty()) return {};
@@ -112,7 +101,7 @@ bool is_allowed_peer(int connection) noexcept {
 }
 
 const char* ControlSocket::open(const std::string& folder, const wire::CountersPage& page) noexcept {
-  const KeptErrno kept;
+  const wire::KeptErrno kept;
   const OwnedFd directory = open_folder(folder);
   if (!directory || !shows_page(directory.get(), page)) return nullptr;
   try {
@@ -148,7 +137,7 @@ const char* ControlSocket::bind_in(int folder, const wire::CountersPage& page) n
 }
 
 void ControlSocket::remove() noexcept {
-  const KeptErrno kept;
+  const wire::KeptErrno kept;
   if (file_inode_ == 0) return;
   const OwnedFd folder = open_folder(folder_);
   struct stat status {};
@@ -159,7 +148,7 @@ void ControlSocket::remove() noexcept {
 }
 
 void ControlSocket::leave() noexcept {
-  const KeptErrno kept;
+  const wire::KeptErrno kept;
   listening_.close();
   file_inode_ = 0;
 }

@@ -1,4 +1,3 @@
-#include <time.h>
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -6,6 +5,7 @@
 #include "govern/control_watch.h"
 #include "ledger/control_client.h"
 #include "ledger/own_layers.h"
+#include "wire/wall_clock.h"
 
 namespace weir::govern {
 namespace {
@@ -66,13 +66,8 @@ Effect set_limits(const wire::ControlRequest& request, ActLog& log) {
 
 void store_sample(wire::CountersPage& page, const wire::SampleRecord& sample) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
-  constexpr std::uint64_t kPerSecond = 1'000'000'000;
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
   const wire::PageUpdate update(page.acts_sequence);
-  page.sampled_ns.store(
-      static_cast<std::uint64_t>(now.tv_sec) * kPerSecond + static_cast<std::uint64_t>(now.tv_nsec),
-      kRelaxed);
+  page.sampled_ns.store(wire::wall_clock_ns(), kRelaxed);
   page.sampled_heap_idle.store(sample.heap_idle, kRelaxed);
   page.sampled_identified.store(sample.identified, kRelaxed);
   page.sampled_untouched.store(sample.untouched, kRelaxed);

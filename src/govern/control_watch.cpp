@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "govern/governor_thread.h"
+#include "wire/kept_errno.h"
 
 namespace weir::govern {
 namespace {
@@ -61,11 +62,10 @@ const char* ControlWatch::open(const std::string& folder) noexcept {
 }
 
 void ControlWatch::leave() noexcept {
-  const int kept = errno;
+  const wire::KeptErrno kept;
   socket_.leave();
   for (Connection& connection : connections_)
     connection.socket.close();
-  errno = kept;
 }
 
 void ControlWatch::add_descriptors(std::vector<pollfd>& into) {

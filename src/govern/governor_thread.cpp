@@ -9,6 +9,8 @@
 #include <csignal>
 #include <utility>
 
+#include "wire/kept_errno.h"
+
 namespace weir::govern {
 namespace {
 
@@ -50,20 +52,19 @@ std::uint64_t governor_now_ms() noexcept {
 }
 
 bool GovernorThread::start(std::vector<IWatch*> watches) noexcept {
-  const int kept = errno;
+  const wire::KeptErrno kept;
   watches_ = std::move(watches);
   bell_ = GuestSocket(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   // A program with much thread-local data needs a larger stack for every thread.
-  const bool started = create(kStackBytes, run, this) || create(0, run, this);
-  errno = kept;
-  return started;
+  return create(kStackBytes, run, this) || create(0, run, this);
 }
 
 void GovernorThread::wake() noexcept {
-  const int kept = errno;
+  const wire::KeptErrno kept;
   const std::uint64_t one = 1;
-  if (bell_.is_ours() && ::write(bell_.get(), &one, sizeof one) < 0) errno = kept;
-  errno = kept;
+  // A bell that is full already rings.
+  if (!bell_.is_ours()) return;
+  [[maybe_unused]] const auto rung = ::write(bell_.get(), &one, sizeof one);
 }
 
 void* GovernorThread::run(void* self) noexcept {

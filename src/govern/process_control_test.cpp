@@ -24,6 +24,7 @@
 #include <gtest/gtest.h>
 
 #include "base/scratch_folder.h"
+#include "govern/in_child.h"
 #include "govern/mlx_functions.h"
 #include "govern/process_governor.h"
 #include "ledger/control_client.h"
@@ -40,27 +41,6 @@ using wire::Verb;
 constexpr std::uint64_t kRun = 77;
 constexpr std::size_t kMiB = 1 << 20;
 constexpr uid_t kOtherUser = 1234;
-
-/// As in the child's own words: a failed expectation ends it.
-#define MUST(condition)                                                            \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::_Exit(1);                                                               \
-    }                                                                              \
-  } while (false)
-
-int status_in_child(const std::function<void()>& body) {
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(120);
-    body();
-    std::_Exit(0);
-  }
-  int status = -1;
-  return ::waitpid(child, &status, 0) == child ? status : -1;
-}
 
 const MlxFunctions& real_functions() {
   static const auto* const real = new MlxFunctions(value_or_throw(MlxFunctions::find()));

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "base/scratch_folder.h"
+#include "govern/in_child.h"
 #include "govern/mlx_functions.h"
 #include "govern/over_pool.h"
 #include "govern/own_process.h"
@@ -36,27 +37,6 @@ class Folder {
   ScratchFolder scratch_;
   const std::string path_ = scratch_.path().string();
 };
-
-/// As in the child's own words: a failed expectation ends it.
-#define MUST(condition)                                                            \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::_Exit(1);                                                               \
-    }                                                                              \
-  } while (false)
-
-/// The exit status of a forked child that runs `body`; 0: every MUST held.
-int status_in_child(const std::function<void()>& body) {
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    body();
-    std::_Exit(0);
-  }
-  int status = -1;
-  return ::waitpid(child, &status, 0) == child ? status : -1;
-}
 
 const weir_memory_table& governed(const std::string& folder, wire::AgentSettings settings) {
   static MlxFunctions* const real = new MlxFunctions(value_or_throw(MlxFunctions::find()));

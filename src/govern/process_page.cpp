@@ -1,9 +1,9 @@
 #include "govern/process_page.h"
 
 #include <unistd.h>
-#include <cerrno>
 #include <cstdio>
 
+#include "wire/kept_errno.h"
 #include "wire/page_file.h"
 
 namespace weir::govern {
@@ -14,7 +14,7 @@ std::atomic<const PageSlot*> current_slot{nullptr};
 }  // namespace
 
 void print_line(const char* text) noexcept {
-  const int kept = errno;
+  const wire::KeptErrno kept;
   char line[512];
   int length = std::snprintf(line, sizeof line, "weir: %s\n", text);
   if (length >= static_cast<int>(sizeof line)) {
@@ -22,8 +22,8 @@ void print_line(const char* text) noexcept {
     line[length - 1] = '\n';
   }
   // One write, so that lines of several processes do not mix; where it fails nobody is listening.
-  if (length > 0 && ::write(STDERR_FILENO, line, static_cast<std::size_t>(length)) < 0) errno = kept;
-  errno = kept;
+  if (length <= 0) return;
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line, static_cast<std::size_t>(length));
 }
 
 ProcessPage::ProcessPage(const wire::AgentSettings& settings, const char* library, const char* folder)

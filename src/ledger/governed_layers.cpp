@@ -16,14 +16,6 @@ bool has_pool(const PageReading& page) {
   return page.state != wire::PageState::kOff && page.allocator != wire::Allocator::kMlx;
 }
 
-void close_sums(Layers& layers) {
-  std::int64_t identified = 0;
-  for (const IdentifiedPart& part : layers.identified_parts)
-    identified += part.bytes;
-  layers.identified = identified;
-  layers.unexplained = *layers.footprint - explained_bytes(layers);
-}
-
 Result<Layers> read_with_maps(pid_t pid, const PageReading& page, const ProcStatus& status) {
   const std::string path = "/proc/" + std::to_string(pid) + "/smaps";
   const Result<std::string> text = read_text(path, kLargestSmapsBytes);

@@ -7,4 +7,12 @@ std::int64_t explained_bytes(const Layers& layers) {
          layers.heap_idle.value_or(0) + layers.identified.value_or(0);
 }
 
+void close_sums(Layers& layers) {
+  std::int64_t identified = 0;
+  for (const IdentifiedPart& part : layers.identified_parts)
+    identified += part.bytes;
+  layers.identified = identified;
+  layers.unexplained = *layers.footprint - explained_bytes(layers);
+}
+
 }  // namespace weir::ledger

@@ -44,4 +44,8 @@ struct Layers {
 /// live + retained − untouched + heap_idle + identified; unknown counts 0.
 [[nodiscard]] std::int64_t explained_bytes(const Layers& layers);
 
+/// Sets `identified` to the sum of its parts and `unexplained` to what is left of the footprint, which is
+/// known.
+void close_sums(Layers& layers);
+
 }  // namespace weir::ledger

@@ -105,14 +105,6 @@ void add_parts(const ProcessParts& parts, std::vector<IdentifiedPart>& identifie
     identified.push_back({name, bytes});
 }
 
-void close_sums(Layers& layers) {
-  std::int64_t identified = 0;
-  for (const IdentifiedPart& part : layers.identified_parts)
-    identified += part.bytes;
-  layers.identified = identified;
-  layers.unexplained = *layers.footprint - explained_bytes(layers);
-}
-
 Result<Layers> read_once(const std::function<AllocatorCounters()>& counters) {
   SystemClock clock;
   const Nanoseconds began = clock.now();

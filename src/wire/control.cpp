@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "wire/counters_page.h"
-#include "wire/decimal.h"
 
 namespace weir::wire {
 namespace {
@@ -68,25 +67,11 @@ bool is_in_order(const ControlReply& reply) noexcept {
 }  // namespace
 
 std::size_t print_socket_name(std::uint64_t run, std::uint32_t pid, char (&name)[kSocketNameBytes]) noexcept {
-  std::size_t length = print_decimal(run, name);
-  name[length++] = '-';
-  length += print_decimal(pid, name + length);
-  std::memcpy(name + length, kSuffix, sizeof kSuffix);
-  return length + sizeof kSuffix - 1;
+  return print_process_file_name(run, pid, kSuffix, name);
 }
 
 bool parse_socket_name(const char* name, std::uint64_t& run, std::uint32_t& pid) noexcept {
-  const char* end = name + ::strnlen(name, kSocketNameBytes);
-  std::uint64_t of_run = 0, of_process = 0;
-  const char* at = take_decimal(name, end, of_run);
-  if (at == nullptr || at == end || *at != '-') return false;
-  at = take_decimal(at + 1, end, of_process);
-  if (at == nullptr || of_process > 0x7fffffff) return false;
-  constexpr std::size_t kLength = sizeof kSuffix - 1;
-  if (static_cast<std::size_t>(end - at) != kLength || std::memcmp(at, kSuffix, kLength) != 0) return false;
-  run = of_run;
-  pid = static_cast<std::uint32_t>(of_process);
-  return true;
+  return parse_process_file_name(name, kSuffix, run, pid);
 }
 
 bool parse_control_request(const void* bytes, std::size_t length, ControlRequest& into) noexcept {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "wire/process_file_name.h"
+
 namespace weir::wire {
 
 /// Control of one governed process: a SOCK_SEQPACKET socket "RUN-PID.sock" beside its page, mode 0600, one
@@ -84,7 +86,7 @@ struct ControlReply {
 static_assert(sizeof(ControlReply) < 4096);
 
 /// Room for "RUN-PID.sock" with its zero.
-inline constexpr std::size_t kSocketNameBytes = 48;
+inline constexpr std::size_t kSocketNameBytes = kProcessFileNameBytes;
 std::size_t print_socket_name(std::uint64_t run, std::uint32_t pid, char (&name)[kSocketNameBytes]) noexcept;
 /// False for anything but the exact form above; then nothing is written. Any bytes.
 [[nodiscard]] bool parse_socket_name(const char* name, std::uint64_t& run, std::uint32_t& pid) noexcept;

@@ -1,20 +1,14 @@
 #include <cstddef>
 #include <fstream>
-#include <map>
-#include <regex>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "wire/control.h"
+#include "wire/reference_rows.h"
 
 namespace weir::wire {
 namespace {
-
-struct Field {
-  std::size_t offset = 0, bytes = 0;
-};
-using Fields = std::map<std::string, Field>;
 
 #define WEIR_FIELD(record, name)                   \
   {                                                \
@@ -51,36 +45,10 @@ const Fields kSample = {WEIR_FIELD(SampleRecord, footprint),        WEIR_FIELD(S
                         WEIR_FIELD(SampleRecord, seconds_ns),       WEIR_FIELD(SampleRecord, tags),
                         WEIR_FIELD(SampleRecord, identified_parts), WEIR_FIELD(SampleRecord, parts)};
 
-/// The rows "| offset | bytes | `name` |" of the reference from `after` to the next heading.
-Fields listed(const std::string& after) {
-  std::ifstream reference(WEIR_SOURCE_DIR "/docs/reference/control.md");
-  EXPECT_TRUE(reference);
-  const std::regex row(R"(^\| (\d+) \| (\d+) \| `(\w+)` \|.*)");
-  Fields found;
-  bool inside = false;
-  for (std::string line; std::getline(reference, line);) {
-    if (line.starts_with("#")) inside = line == after;
-    std::smatch match;
-    if (inside && std::regex_match(line, match, row))
-      found[match[3]] = {std::stoul(match[1]), std::stoul(match[2])};
-  }
-  return found;
-}
-
-void expect_listed(const std::string& after, const Fields& fields) {
-  const Fields found = listed(after);
-  EXPECT_EQ(found.size(), fields.size()) << after;
-  for (const auto& [name, field] : fields) {
-    ASSERT_TRUE(found.count(name)) << name;
-    EXPECT_EQ(found.at(name).offset, field.offset) << name;
-    EXPECT_EQ(found.at(name).bytes, field.bytes) << name;
-  }
-}
-
 TEST(ControlReference, ListsEveryFieldAtItsOffset) {
-  expect_listed("## A request", kRequest);
-  expect_listed("## A reply", kReply);
-  expect_listed("## A sample", kSample);
+  expect_listed("control.md", "## A request", kRequest);
+  expect_listed("control.md", "## A reply", kReply);
+  expect_listed("control.md", "## A sample", kSample);
 }
 
 TEST(ControlReference, NamesEveryVerbByItsNumber) {

@@ -2,23 +2,18 @@
 
 #include <atomic>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "wire/reference_rows.h"
+
 namespace weir::wire {
 namespace {
-
-struct Field {
-  std::size_t offset;
-  std::size_t bytes;
-};
 
 #define WEIR_FIELD(name)                                       \
   {                                                            \
@@ -67,58 +62,58 @@ struct Field {
 //  6400 │ device_rows, 16 × 64 bytes                                    │
 //  7424 │ zeros                                                         │
 //  8192 └───────────────────────────────────────────────────────────────┘
-const std::map<std::string, Field> kFields = {WEIR_FIELD(magic),
-                                              WEIR_FIELD(version),
-                                              WEIR_FIELD(state),
-                                              WEIR_FIELD(pid),
-                                              WEIR_FIELD(allocator),
-                                              WEIR_FIELD(start_ticks),
-                                              WEIR_FIELD(run),
-                                              WEIR_FIELD(started_ns),
-                                              WEIR_FIELD(library),
-                                              WEIR_FIELD(command),
-                                              WEIR_FIELD(sequence),
-                                              WEIR_FIELD(cache_limit),
-                                              WEIR_FIELD(memory_limit),
-                                              WEIR_FIELD(live),
-                                              WEIR_FIELD(retained),
-                                              WEIR_FIELD(padding),
-                                              WEIR_FIELD(backed),
-                                              WEIR_FIELD(overdraw),
-                                              WEIR_FIELD(live_peak),
-                                              WEIR_FIELD(retained_peak),
-                                              WEIR_FIELD(backed_peak),
-                                              WEIR_FIELD(overdraw_peak),
-                                              WEIR_FIELD(allocations),
-                                              WEIR_FIELD(frees),
-                                              WEIR_FIELD(hits),
-                                              WEIR_FIELD(misses),
-                                              WEIR_FIELD(refusals),
-                                              WEIR_FIELD(overdraws),
-                                              WEIR_FIELD(host_clears),
-                                              WEIR_FIELD(host_limits),
-                                              WEIR_FIELD(returned),
-                                              WEIR_FIELD(moved),
-                                              WEIR_FIELD(troubles),
-                                              WEIR_FIELD(forks),
-                                              WEIR_FIELD(pool_start),
-                                              WEIR_FIELD(pool_end),
-                                              WEIR_FIELD(pid_namespace),
-                                              WEIR_FIELD(backend),
-                                              WEIR_FIELD(phase),
-                                              WEIR_FIELD(tokens),
-                                              WEIR_FIELD(requests),
-                                              WEIR_FIELD(size_classes),
-                                              WEIR_FIELD(acts_sequence),
-                                              WEIR_FIELD(acts_done),
-                                              WEIR_FIELD(sampled_ns),
-                                              WEIR_FIELD(sampled_heap_idle),
-                                              WEIR_FIELD(sampled_identified),
-                                              WEIR_FIELD(sampled_untouched),
-                                              WEIR_FIELD(sampled_unexplained),
-                                              WEIR_FIELD(devices),
-                                              WEIR_FIELD(acts),
-                                              WEIR_FIELD(device_rows)};
+const Fields kFields = {WEIR_FIELD(magic),
+                        WEIR_FIELD(version),
+                        WEIR_FIELD(state),
+                        WEIR_FIELD(pid),
+                        WEIR_FIELD(allocator),
+                        WEIR_FIELD(start_ticks),
+                        WEIR_FIELD(run),
+                        WEIR_FIELD(started_ns),
+                        WEIR_FIELD(library),
+                        WEIR_FIELD(command),
+                        WEIR_FIELD(sequence),
+                        WEIR_FIELD(cache_limit),
+                        WEIR_FIELD(memory_limit),
+                        WEIR_FIELD(live),
+                        WEIR_FIELD(retained),
+                        WEIR_FIELD(padding),
+                        WEIR_FIELD(backed),
+                        WEIR_FIELD(overdraw),
+                        WEIR_FIELD(live_peak),
+                        WEIR_FIELD(retained_peak),
+                        WEIR_FIELD(backed_peak),
+                        WEIR_FIELD(overdraw_peak),
+                        WEIR_FIELD(allocations),
+                        WEIR_FIELD(frees),
+                        WEIR_FIELD(hits),
+                        WEIR_FIELD(misses),
+                        WEIR_FIELD(refusals),
+                        WEIR_FIELD(overdraws),
+                        WEIR_FIELD(host_clears),
+                        WEIR_FIELD(host_limits),
+                        WEIR_FIELD(returned),
+                        WEIR_FIELD(moved),
+                        WEIR_FIELD(troubles),
+                        WEIR_FIELD(forks),
+                        WEIR_FIELD(pool_start),
+                        WEIR_FIELD(pool_end),
+                        WEIR_FIELD(pid_namespace),
+                        WEIR_FIELD(backend),
+                        WEIR_FIELD(phase),
+                        WEIR_FIELD(tokens),
+                        WEIR_FIELD(requests),
+                        WEIR_FIELD(size_classes),
+                        WEIR_FIELD(acts_sequence),
+                        WEIR_FIELD(acts_done),
+                        WEIR_FIELD(sampled_ns),
+                        WEIR_FIELD(sampled_heap_idle),
+                        WEIR_FIELD(sampled_identified),
+                        WEIR_FIELD(sampled_untouched),
+                        WEIR_FIELD(sampled_unexplained),
+                        WEIR_FIELD(devices),
+                        WEIR_FIELD(acts),
+                        WEIR_FIELD(device_rows)};
 
 TEST(CountersPage, TheBytesStandWhereTheMapDrawsThem) {
   EXPECT_EQ(offsetof(CountersPage, magic), 0u);
@@ -155,7 +150,7 @@ TEST(CountersPage, TheBytesStandWhereTheMapDrawsThem) {
 }
 
 /// What one row of an array holds.
-const std::map<std::string, std::map<std::string, Field>> kRows = {
+const std::map<std::string, Fields> kRows = {
     {"size_classes",
      {WEIR_ROW(SizeClass, allocations), WEIR_ROW(SizeClass, hits), WEIR_ROW(SizeClass, retained),
       WEIR_ROW(SizeClass, last_allocation)}},
@@ -189,36 +184,10 @@ TEST(CountersPage, TheMagicSpellsItsName) {
   EXPECT_EQ(std::string(bytes, 7), "WEIRPG1");
 }
 
-/// The rows "| offset | bytes | `name` |" of the reference from `after` to the next heading.
-std::map<std::string, Field> listed(const std::string& after) {
-  std::ifstream reference(WEIR_SOURCE_DIR "/docs/reference/page.md");
-  EXPECT_TRUE(reference);
-  const std::regex row(R"(^\| (\d+) \| (\d+) \| `(\w+)` \|.*)");
-  std::map<std::string, Field> found;
-  bool inside = false;
-  for (std::string line; std::getline(reference, line);) {
-    if (line.starts_with("#")) inside = line == after;
-    std::smatch match;
-    if (inside && std::regex_match(line, match, row))
-      found[match[3]] = {std::stoul(match[1]), std::stoul(match[2])};
-  }
-  return found;
-}
-
-void expect_listed(const std::string& after, const std::map<std::string, Field>& fields) {
-  const auto found = listed(after);
-  EXPECT_EQ(found.size(), fields.size()) << after;
-  for (const auto& [name, field] : fields) {
-    ASSERT_TRUE(found.count(name)) << name;
-    EXPECT_EQ(found.at(name).offset, field.offset) << name;
-    EXPECT_EQ(found.at(name).bytes, field.bytes) << name;
-  }
-}
-
 TEST(CountersPage, TheReferenceListsEveryFieldAtItsOffset) {
-  expect_listed("## The bytes", kFields);
+  expect_listed("page.md", "## The bytes", kFields);
   for (const auto& [array, fields] : kRows)
-    expect_listed("### A row of `" + array + "`", fields);
+    expect_listed("page.md", "### A row of `" + array + "`", fields);
 }
 
 // The reader's side of the protocol, as a program that has the page mapped would write it.

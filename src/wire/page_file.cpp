@@ -4,14 +4,14 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
 #include <new>
 
-#include "wire/decimal.h"
+#include "wire/kept_errno.h"
 #include "wire/process_stat.h"
+#include "wire/wall_clock.h"
 
 namespace weir::wire {
 namespace {
@@ -20,18 +20,6 @@ constexpr char kSuffix[] = ".page";
 
 /// The page of a process that can map nothing.
 alignas(CountersPage) char last_resort[kPageBytes];
-
-/// The host's errno outlives what happens here.
-class KeptErrno {
- public:
-  KeptErrno() noexcept : saved_(errno) {}
-  KeptErrno(const KeptErrno&) = delete;
-  KeptErrno& operator=(const KeptErrno&) = delete;
-  ~KeptErrno() { errno = saved_; }
-
- private:
-  int saved_;
-};
 
 /// Closes on leaving.
 struct Descriptor {
@@ -149,17 +137,13 @@ void set_command(CountersPage& page) noexcept {
 void fill(CountersPage& page, const PageFacts& facts) noexcept {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   ProcessStat stat;
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
   page.version.store(kPageVersion, kRelaxed);
   page.state.store(static_cast<std::uint32_t>(PageState::kStarting), kRelaxed);
   page.pid.store(static_cast<std::uint32_t>(::getpid()), kRelaxed);
   page.allocator.store(static_cast<std::uint32_t>(facts.allocator), kRelaxed);
   page.start_ticks.store(read_process_stat(0, stat) ? stat.start_ticks : 0, kRelaxed);
   page.run.store(facts.run, kRelaxed);
-  page.started_ns.store(
-      static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec),
-      kRelaxed);
+  page.started_ns.store(wall_clock_ns(), kRelaxed);
   copy_text(page.library, facts.library, std::strlen(facts.library));
   set_command(page);
   page.cache_limit.store(kNoLimit, kRelaxed);
@@ -173,26 +157,11 @@ void fill(CountersPage& page, const PageFacts& facts) noexcept {
 }  // namespace
 
 std::size_t print_page_name(std::uint64_t run, std::uint32_t pid, char (&name)[kPageNameBytes]) noexcept {
-  std::size_t length = print_decimal(run, name);
-  name[length++] = '-';
-  length += print_decimal(pid, name + length);
-  std::memcpy(name + length, kSuffix, sizeof kSuffix);
-  return length + sizeof kSuffix - 1;
+  return print_process_file_name(run, pid, kSuffix, name);
 }
 
 bool parse_page_name(const char* name, std::uint64_t& run, std::uint32_t& pid) noexcept {
-  const char* end = name + ::strnlen(name, kPageNameBytes);
-  std::uint64_t of_run = 0, of_process = 0;
-  const char* at = take_decimal(name, end, of_run);
-  if (at == nullptr || at == end || *at != '-') return false;
-  at = take_decimal(at + 1, end, of_process);
-  if (at == nullptr || of_process > 0x7fffffff) return false;
-  if (static_cast<std::size_t>(end - at) != sizeof kSuffix - 1 ||
-      std::memcmp(at, kSuffix, sizeof kSuffix - 1) != 0)
-    return false;
-  run = of_run;
-  pid = static_cast<std::uint32_t>(of_process);
-  return true;
+  return parse_process_file_name(name, kSuffix, run, pid);
 }
 
 CountersPage* make_page(const char* folder, const PageFacts& facts, const char** trouble) noexcept {

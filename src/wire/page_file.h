@@ -5,11 +5,12 @@
 #include <cstdint>
 
 #include "wire/counters_page.h"
+#include "wire/process_file_name.h"
 
 namespace weir::wire {
 
-/// Room for a page's file name with its zero: two numbers of 20 digits, "-" and ".page".
-inline constexpr std::size_t kPageNameBytes = 48;
+/// Room for "RUN-PID.page" with its zero.
+inline constexpr std::size_t kPageNameBytes = kProcessFileNameBytes;
 
 /// Writes "RUN-PID.page" (both decimal) with its terminating zero; returns its length without it.
 std::size_t print_page_name(std::uint64_t run, std::uint32_t pid, char (&name)[kPageNameBytes]) noexcept;
